@@ -1,0 +1,104 @@
+/* The registry of faults, and what all of them have in common. */
+#include "faults/fault.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define FAULT(name) extern const struct fault_kind fault_kind_##name;
+#include "faults/faults.def"
+#undef FAULT
+
+const struct fault_kind *const fault_kinds[] = {
+#define FAULT(name) &fault_kind_##name,
+#include "faults/faults.def"
+#undef FAULT
+    NULL,
+};
+
+/* The default odds are such that a fault with `times: 1` strikes in most runs, and not always at
+ * the first point: a run of one job visits some hundred points. */
+const struct field fault_common_fields[] = {
+    {.key = "target",
+     .type = FIELD_TARGET,
+     .offset = offsetof(struct fault_common, target),
+     .fallback = "any",
+     .about = "whom it strikes: an actor (worker-1), a role (any-worker), or any"},
+    {.key = "points",
+     .type = FIELD_POINTS,
+     .offset = offsetof(struct fault_common, points),
+     .about = "where it may strike; the fault's own points when absent"},
+    {.key = "probability",
+     .type = FIELD_PROBABILITY,
+     .offset = offsetof(struct fault_common, probability_per_million),
+     .fallback = "0.05",
+     .about = "how likely it strikes at each visit of a point"},
+    {.key = "times",
+     .type = FIELD_INTEGER,
+     .offset = offsetof(struct fault_common, times),
+     .low = 0,
+     .high = 1000000,
+     .fallback = "1",
+     .about = "how often it strikes at most; 0: no limit"},
+    {.key = "after",
+     .type = FIELD_DURATION,
+     .offset = offsetof(struct fault_common, after_ns),
+     .fallback = "0s",
+     .about = "not before this virtual time"},
+    {.key = "before",
+     .type = FIELD_DURATION,
+     .offset = offsetof(struct fault_common, before_ns),
+     .fallback = "0s",
+     .about = "not from this virtual time on; 0s: until chaos ends"},
+    {.key = "nth",
+     .type = FIELD_INTEGER,
+     .offset = offsetof(struct fault_common, nth),
+     .low = 0,
+     .high = 1000000000,
+     .fallback = "0",
+     .about = "strike at the Nth visit, exactly, instead of by probability; 0: by probability"},
+};
+const size_t fault_common_field_count = FP_COUNT(fault_common_fields);
+
+static const char *const point_names[] = {
+#define X(id, name, about) name,
+    FAULT_POINTS(X)
+#undef X
+};
+
+static const char *const point_abouts[] = {
+#define X(id, name, about) about,
+    FAULT_POINTS(X)
+#undef X
+};
+
+const char *fault_point_name(enum fault_point point)
+{
+    FP_ASSERT(point < FAULT_POINT_COUNT);
+    return point_names[point];
+}
+
+const char *fault_point_about(enum fault_point point)
+{
+    FP_ASSERT(point < FAULT_POINT_COUNT);
+    return point_abouts[point];
+}
+
+const struct fault_kind *fault_kind_find(const char *name)
+{
+    FP_ASSERT(name != NULL);
+    for (size_t i = 0; fault_kinds[i] != NULL; i++) {
+        if (strcmp(fault_kinds[i]->name, name) == 0) {
+            return fault_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t fault_points(const struct fault_kind *kind, const void *config)
+{
+    const struct fault_common *common = config;
+    uint64_t able = kind->points_of ? kind->points_of(config) : kind->points;
+
+    FP_ASSERT((able & ~kind->points) == 0);
+    return able & (common->points ? common->points : kind->points_default);
+}

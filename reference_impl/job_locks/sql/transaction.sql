@@ -1,0 +1,16 @@
+-- name: begin_serializable
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+
+-- name: begin
+BEGIN ISOLATION LEVEL READ COMMITTED;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- name: lock_cluster
+-- Every transaction that touches a lock takes the cluster's row first: one order for all, so that
+-- they cannot deadlock, and whoever waits here sees afterwards what the one before has done.
+SELECT status FROM clusters WHERE id = $1 FOR UPDATE;

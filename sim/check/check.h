@@ -1,0 +1,65 @@
+/* An invariant: reads events, says pass, fail or unknown. One file each, one line in
+ * invariants.def. */
+#ifndef FENCEPOST_CHECK_H
+#define FENCEPOST_CHECK_H
+
+#include "sim/core/arena.h"
+#include "sim/core/trace.h"
+#include "sim/strategy.h"
+
+enum verdict { VERDICT_PASS, VERDICT_UNKNOWN, VERDICT_FAIL }; /* worse is greater */
+
+struct finding {
+    enum verdict verdict;
+    int64_t step;      /* the first violating step */
+    char *sentence;    /* what happened; lives in the check's arena */
+};
+
+/* What an invariant may know when it starts. */
+struct check_setup {
+    const struct strategy *strategy;
+    int64_t db_epoch_ns; /* the database's clock (ns since 1970) at virtual time 0 */
+};
+
+struct check; /* one invariant in one run */
+
+/* For use inside an invariant. */
+struct arena *check_arena(struct check *check);
+void *check_state(struct check *check);
+const struct check_setup *check_setup(const struct check *check);
+/* Remember the first failure; later ones are ignored. */
+void check_fail(struct check *check, const struct event *event, const char *format, ...)
+    FP_PRINTF(3, 4);
+/* The invariant cannot judge this run (an event it cannot read). A failure outweighs it. */
+void check_unknown(struct check *check, const struct event *event, const char *format, ...)
+    FP_PRINTF(3, 4);
+/* "1h10m"; lives in the check's arena. */
+const char *check_time_text(struct check *check, int64_t t_ns);
+
+struct invariant {
+    const char *name;
+    const char *verifies;
+    const char *does_not_verify;
+    size_t state_size; /* zeroed, in the check's arena */
+    bool (*applies)(const struct strategy *strategy); /* NULL: to all */
+    void (*event)(struct check *check, const struct event *event);
+    /* At rest, after settle; NULL when there is nothing to say. */
+    void (*end)(struct check *check, const struct event *last);
+};
+
+extern const struct invariant *const invariants[]; /* ended by NULL */
+const struct invariant *invariant_find(const char *name);
+
+/* ---- used by the run ---- */
+struct checks;
+struct checks *checks_new(const struct invariant *const *list, size_t count,
+                          const struct check_setup *setup);
+void checks_free(struct checks *checks);
+void checks_event(void *self, const struct event *event); /* a trace_observer */
+void checks_end(struct checks *checks, const struct event *last);
+/* The worst verdict over all invariants; VERDICT_PASS when there are none. */
+enum verdict checks_verdict(const struct checks *checks);
+/* The first failure over all invariants (lowest step, then order of the list), or NULL. */
+const struct finding *checks_first_failure(const struct checks *checks, const struct invariant **which);
+
+#endif

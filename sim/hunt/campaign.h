@@ -1,0 +1,85 @@
+/* A campaign: many seeds of many scenarios over several lanes.
+ *
+ * A lane is a process with a server of its own. Which lane runs a seed makes no difference to what
+ * comes out: the report depends on the scenarios and seeds alone (times apart). */
+#ifndef FENCEPOST_CAMPAIGN_H
+#define FENCEPOST_CAMPAIGN_H
+
+#include "sim/pg/server.h"
+#include "sim/run/run.h"
+#include "sim/scenario/scenario.h"
+
+#define CAMPAIGN_SCENARIO_COUNT_MAX 1024
+#define CAMPAIGN_LANE_COUNT_MAX 64
+
+struct campaign_options {
+    uint64_t first_seed;
+    uint64_t seed_count;       /* per scenario */
+    int64_t time_ns;           /* no new seed is begun after it; 0: no limit */
+    int lane_count;
+    bool check_determinism;    /* run every seed twice and compare */
+    uint32_t recheck_per_million; /* else: this share of the seeds is run twice */
+    const char *out_dir;       /* failures go to OUT/failures; NULL: nowhere */
+    struct pg_server_options server;
+};
+
+/* What came of one scenario. */
+struct campaign_failure {
+    bool found;
+    uint64_t seed; /* the lowest that failed */
+    const struct invariant *invariant;
+    int64_t step;
+    char *sentence;
+    char *file; /* NULL: not written */
+};
+struct campaign_scenario {
+    const struct scenario *scenario;
+    int64_t seed_count; /* that were run */
+    int64_t outcomes[RUN_OUTCOME_COUNT];
+    int64_t by_invariant[SCENARIO_INVARIANT_COUNT_MAX]; /* violations, by index into scenario->invariants */
+    int64_t checked_count, diverged_count;
+    uint64_t hash; /* over the hashes of its seeds in their order */
+    struct run_counts counts; /* summed */
+    struct campaign_failure first_failure; /* of RUN_VIOLATION */
+    struct campaign_failure first_unknown; /* of RUN_UNKNOWN and RUN_INFRASTRUCTURE */
+    struct campaign_failure first_divergence;
+    bool met; /* the expectation of the scenario */
+};
+
+struct campaign_report {
+    struct campaign_scenario *scenarios;
+    size_t scenario_count;
+    int64_t wall_ns;  /* of the campaign, without starting servers */
+    int64_t start_ns; /* starting the servers took so long */
+    int lane_count;
+    char server_version[32];
+    bool interrupted;
+    bool out_of_time;
+    bool lane_failed;        /* a lane died, or could not start: infrastructure */
+    struct strbuf trouble;   /* why */
+};
+
+/* Called now and then from the parent, and once at the end. */
+struct campaign_progress {
+    int64_t done_count, total_count; /* seeds */
+    int64_t violation_count;         /* unexpected ones */
+    int64_t expected_count;          /* violations that a scenario expects */
+    int64_t diverged_count;
+    int64_t elapsed_ns;
+    int64_t left_ns; /* estimate; -1: unknown */
+    double seeds_per_s;
+    const char *scenario; /* one that is being run */
+};
+typedef void campaign_watch(void *self, const struct campaign_progress *progress);
+
+/* Runs to the end, to the time limit, or until *interrupted becomes true (set by a signal handler).
+ * Nothing is left running. The report is the caller's to release. */
+void campaign_run(const struct scenario *const *scenarios, size_t scenario_count,
+                  const struct campaign_options *options, campaign_watch *watch, void *self,
+                  const volatile bool *interrupted, struct campaign_report *report);
+void campaign_report_release(struct campaign_report *report);
+/* The exit code that DESIGN gives to this report: 0, 1, 2, 3, 4 or 130. A divergence counts as
+ * infrastructure that cannot be trusted: 70. */
+int campaign_exit_code(const struct campaign_report *report);
+
+#endif

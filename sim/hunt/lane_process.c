@@ -1,0 +1,284 @@
+#include "sim/hunt/lane_process.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "sim/core/realtime.h"
+#include "sim/hunt/failure.h"
+#include "sim/hunt/record.h"
+
+/* Seeds are handed out in units: changing the scenario costs a new schema, so not one at a time; not
+ * too many either, so that the lanes end together. */
+#define UNIT_SEED_COUNT 25
+
+struct lane {
+    const struct campaign_options *options;
+    const struct scenario *const *scenarios;
+    size_t scenario_count;
+    struct lane_shared *shared;
+    int socket;
+    pid_t parent;
+    struct pg_server *server;
+    struct pg_lane *pg;
+    struct run_lane *runs;
+    size_t installed; /* scenario_count: none */
+    bool failed;
+};
+
+char *lane_failure_file(const char *out_dir, const struct scenario *scenario, uint64_t seed)
+{
+    return fp_format("%s/failures/%s-%llu.jsonl", out_dir, scenario->name, (unsigned long long)seed);
+}
+
+static void tell(struct lane *lane, enum record_kind kind, const char *text)
+{
+    static struct record record;
+    memset(&record, 0, offsetof(struct record, sentence));
+    record.kind = kind;
+    snprintf(record.sentence, sizeof record.sentence, "%s", text);
+    record_send(lane->socket, &record);
+}
+
+static void lane_trouble(struct lane *lane, const char *text)
+{
+    tell(lane, RECORD_TROUBLE, text);
+    lane->failed = true;
+    lane->shared->stop = true;
+}
+
+/* ---- one CPU for the lane and its server ---- */
+
+/* The harness and its server take turns, so they are quickest on one CPU: a turn is then a switch and
+ * not a wake-up of another core. */
+static int lane_cpu(int index)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return -1;
+    int cpu_count = CPU_COUNT(&allowed);
+    int wanted = index % cpu_count;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &allowed) && wanted-- == 0)
+            return (int)cpu;
+    return -1;
+}
+
+static void pin(int cpu)
+{
+    cpu_set_t one;
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+/* ---- begin and end ---- */
+
+static bool lane_open(struct lane *lane, int index)
+{
+    struct strbuf why = STRBUF_INIT;
+    struct pg_server_options server_options = lane->options->server;
+    server_options.cpu = lane_cpu(index);
+    enum err err = pg_server_start(&server_options, index, &lane->server, &why);
+    if (err == ERR_OK)
+        err = pg_lane_open(lane->server, &lane->pg, &why);
+    if (err == ERR_OK) {
+        pin(server_options.cpu);
+        lane->runs = run_lane_new(lane->pg);
+        tell(lane, RECORD_READY, pg_server_version(lane->server));
+    } else {
+        lane_trouble(lane, strbuf_str(&why));
+    }
+    strbuf_release(&why);
+    return err == ERR_OK;
+}
+
+static void lane_close(struct lane *lane)
+{
+    run_lane_free(lane->runs);
+    pg_lane_close(lane->pg);
+    pg_server_stop(lane->server);
+}
+
+/* A campaign's speed is that of its seeds: nobody begins before everybody is up. */
+static void wait_for_others(struct lane *lane)
+{
+    if (atomic_fetch_sub(&lane->shared->lanes_to_start, 1) == 1)
+        lane->shared->first_seed_ns = realtime_ns();
+    while (lane->shared->lanes_to_start > 0 && !lane->shared->stop && getppid() == lane->parent)
+        realtime_sleep_ns(NS_PER_MS);
+}
+
+/* ---- seeds ---- */
+
+static bool may_go_on(struct lane *lane)
+{
+    if (lane->shared->stop || lane->failed || getppid() != lane->parent)
+        return false;
+    if (lane->options->time_ns > 0 &&
+        realtime_ns() - lane->shared->first_seed_ns > lane->options->time_ns) {
+        lane->shared->out_of_time = true;
+        return false;
+    }
+    return true;
+}
+
+static bool install(struct lane *lane, size_t scenario_index)
+{
+    if (lane->installed == scenario_index)
+        return true;
+    struct strbuf why = STRBUF_INIT;
+    enum err err = run_lane_install(lane->runs, lane->scenarios[scenario_index], &why);
+    if (err != ERR_OK) {
+        struct strbuf text = STRBUF_INIT;
+        strbuf_printf(&text, "%s: the schema does not install: %s",
+                      lane->scenarios[scenario_index]->file, strbuf_str(&why));
+        lane_trouble(lane, strbuf_str(&text));
+        strbuf_release(&text);
+    }
+    strbuf_release(&why);
+    lane->installed = err == ERR_OK ? scenario_index : lane->scenario_count;
+    return err == ERR_OK;
+}
+
+/* Is this the lowest failing seed of its scenario so far? */
+static bool is_lowest(struct lane *lane, size_t scenario_index, uint64_t seed, uint64_t *former)
+{
+    _Atomic uint64_t *lowest = &lane->shared->lowest_failure[scenario_index];
+    *former = *lowest;
+    while (seed < *former)
+        if (atomic_compare_exchange_weak(lowest, former, seed))
+            return true;
+    return false;
+}
+
+static void keep_failure(struct lane *lane, size_t scenario_index, const struct run_result *result)
+{
+    uint64_t former;
+    const struct scenario *scenario = lane->scenarios[scenario_index];
+    if (!lane->options->out_dir || !is_lowest(lane, scenario_index, result->seed, &former))
+        return;
+    struct strbuf why = STRBUF_INIT;
+    char *file = lane_failure_file(lane->options->out_dir, scenario, result->seed);
+    if (!failure_write(file, scenario, lane->runs, result, pg_server_version(lane->server), &why))
+        lane_trouble(lane, strbuf_str(&why));
+    free(file);
+    strbuf_release(&why);
+    if (former == UINT64_MAX)
+        return;
+    file = lane_failure_file(lane->options->out_dir, scenario, former);
+    unlink(file);
+    free(file);
+}
+
+/* By the seed alone, so that it does not depend on who runs it. */
+static bool wants_recheck(const struct campaign_options *options, uint64_t seed)
+{
+    uint64_t mixed = (seed + 1) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed ^= mixed >> 32;
+    return options->check_determinism || mixed % 1000000 < options->recheck_per_million;
+}
+
+/* Once more, comparing event by event. */
+static void recheck(struct lane *lane, const struct scenario *scenario, struct run_result *result)
+{
+    struct run_result again;
+    run_result_init(&again);
+    char *lines = fp_strdup(strbuf_str(trace_lines(run_lane_trace(lane->runs))));
+    struct run_replay replay = {.lines = lines};
+    run_one(lane->runs, scenario, result->seed, &replay, &again);
+    if (again.outcome == RUN_DIVERGED || again.hash != result->hash) {
+        result->outcome = RUN_DIVERGED;
+        result->step = again.step;
+        strbuf_clear(&result->sentence);
+        strbuf_puts(&result->sentence, strbuf_str(&again.sentence));
+    }
+    run_result_release(&again);
+    free(lines);
+}
+
+static uint32_t invariant_index(const struct scenario *scenario, const struct invariant *invariant)
+{
+    for (size_t i = 0; i < scenario->invariant_count; i++)
+        if (scenario->invariants[i] == invariant)
+            return (uint32_t)i;
+    return 0;
+}
+
+static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
+{
+    static struct record record;
+    const struct scenario *scenario = lane->scenarios[scenario_index];
+    struct run_result result;
+    run_result_init(&result);
+    run_one(lane->runs, scenario, seed, NULL, &result);
+    if (result.outcome == RUN_VIOLATION || result.outcome == RUN_UNKNOWN)
+        keep_failure(lane, scenario_index, &result);
+    bool checked = wants_recheck(lane->options, seed) && result.outcome != RUN_INFRASTRUCTURE;
+    if (checked)
+        recheck(lane, scenario, &result);
+    record = (struct record){.kind = RECORD_RUN,
+                             .scenario_index = (uint32_t)scenario_index,
+                             .seed = seed,
+                             .hash = result.hash,
+                             .outcome = result.outcome,
+                             .invariant_index = invariant_index(scenario, result.invariant),
+                             .step = result.step,
+                             .checked = checked,
+                             .counts = result.counts};
+    snprintf(record.sentence, sizeof record.sentence, "%s", strbuf_str(&result.sentence));
+    if (!record_send(lane->socket, &record))
+        lane->failed = true;
+    run_result_release(&result);
+}
+
+static void work(struct lane *lane)
+{
+    const struct campaign_options *options = lane->options;
+    uint64_t units_per_scenario = (options->seed_count + UNIT_SEED_COUNT - 1) / UNIT_SEED_COUNT;
+    uint64_t unit_count = units_per_scenario * lane->scenario_count;
+    while (may_go_on(lane)) {
+        uint64_t unit = atomic_fetch_add(&lane->shared->next_unit, 1);
+        if (unit >= unit_count)
+            return;
+        /* Every scenario gets its first seeds before any gets its second lot. */
+        size_t scenario_index = (size_t)(unit % lane->scenario_count);
+        uint64_t first = unit / lane->scenario_count * UNIT_SEED_COUNT;
+        if (!install(lane, scenario_index))
+            return;
+        for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < options->seed_count; i++) {
+            if (!may_go_on(lane))
+                return;
+            run_seed(lane, scenario_index, options->first_seed + i);
+        }
+    }
+}
+
+void lane_process(const struct campaign_options *options, const struct scenario *const *scenarios,
+                  size_t scenario_count, struct lane_shared *shared, int index, int socket)
+{
+    struct lane lane = {.options = options,
+                        .scenarios = scenarios,
+                        .scenario_count = scenario_count,
+                        .shared = shared,
+                        .socket = socket,
+                        .parent = getppid(),
+                        .installed = scenario_count};
+    /* The parent hears of an interrupt and says so; a terminal tells everybody at once. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (lane_open(&lane, index)) {
+        wait_for_others(&lane);
+        work(&lane);
+    }
+    lane_close(&lane);
+    close(socket);
+}

@@ -1,0 +1,137 @@
+/* Shared by the files of sim/pg only. */
+#ifndef FENCEPOST_PG_INTERNAL_H
+#define FENCEPOST_PG_INTERNAL_H
+
+#include <libpq-fe.h>
+
+#include "sim/core/arena.h"
+#include "sim/pg/lane.h"
+#include "sim/pg/session.h"
+
+#define SESSION_COUNT_MAX 96
+#define STATEMENT_COUNT_MAX 256
+#define CHANGE_COUNT_MAX 256
+
+/* The first of the two keys of a gate's advisory lock; the second is the backend's pid. Stands in
+ * shadow.sql as well. */
+#define GATE_CLASS 1717923696
+
+/* The patience of the harness. Beyond it the environment is broken, and no verdict is given. */
+#define PATIENCE_NS (60 * NS_PER_S)
+
+enum session_state {
+    SESSION_FREE,    /* connected, as new, belongs to nobody */
+    SESSION_IDLE,    /* between statements */
+    SESSION_BUSY,    /* a statement is in flight */
+    SESSION_BLOCKED, /* parked */
+    SESSION_AT_GATE,
+    SESSION_GONE, /* no connection; the slot can be used again */
+};
+
+struct statement {
+    const struct rt_sql *sql;
+    char name[16];
+    bool controls_transaction; /* BEGIN and the like: must not be preceded by anything */
+};
+
+struct change_buffer {
+    struct arena *arena; /* of the texts; renewed when the buffer is emptied */
+    struct pg_change list[CHANGE_COUNT_MAX];
+    int count;
+};
+
+struct pg_session {
+    struct pg_lane *lane;
+    int slot;
+    int64_t opened_sequence;
+    enum session_state state;
+    PGconn *conn;
+    int pid;
+    bool gate_held;
+    uint64_t prepared[STATEMENT_COUNT_MAX / 64];
+    int64_t clock_sent_ns; /* -1: unknown to the server */
+    int64_t transaction_began_ns;
+    bool transaction_time_sent;
+    bool in_transaction, transaction_failed;
+    const struct statement *statement; /* in flight */
+    /* What was sent with it, in order: the statement that a message prepares, or NULL. */
+    const struct statement *sent[8];
+    size_t sent_count, received_count;
+    int64_t db_now_ns;
+    int64_t wait_began_ns; /* real: no later than this did the wait begin */
+    bool granted, deadlocked;
+    int blockers[SESSION_COUNT_MAX + 1]; /* slots; -1: the harness itself */
+    int blocker_count;
+    PGresult *answer;
+    const char **cells;
+    size_t cell_capacity;
+    struct change_buffer pending, committed;
+    struct pg_result result;
+    void *data;
+};
+
+struct pg_lane {
+    struct pg_server *server;
+    PGconn *control;
+    int control_pid;
+    struct pg_session sessions[SESSION_COUNT_MAX];
+    struct statement statements[STATEMENT_COUNT_MAX];
+    int statement_count;
+    const struct watched_table *watched;
+    size_t watched_count;
+    bool gated;
+    struct strbuf wipe_sql;
+    int64_t slate_count;
+    int64_t opened_sequence;
+    int deadlock_timeout_ms;
+    bool spoilt;
+    bool stirred; /* something happened since the waiters were last looked at */
+    int blocked_count;
+    struct pg_lane_counts counts;
+    struct strbuf trouble;
+};
+
+/* control.c: the harness's own queries. */
+enum err control_open(struct pg_lane *lane);
+/* Several statements, no result wanted. */
+enum err control_run(struct pg_lane *lane, const char *sql);
+/* One result, owned by the caller; NULL on trouble. */
+PGresult *control_query(struct pg_lane *lane, const char *sql, const char *const *params,
+                        int param_count);
+/* A prepared one of control_open, with its one parameter. */
+PGresult *control_prepared(struct pg_lane *lane, const char *name, const char *param);
+enum err lane_trouble(struct pg_lane *lane, const char *format, ...) FP_PRINTF(2, 3);
+
+/* park.c: who waits for whom. */
+/* Is this session, whose statement is in flight, blocked? Fills its blockers. */
+enum err park_ask(struct pg_session *session, bool *blocked, bool *at_gate);
+/* Look at all blocked sessions again: granted, deadlocked. */
+enum err park_review(struct pg_lane *lane);
+void park_stop(struct pg_session *session);
+void park_continue(struct pg_session *session);
+/* Wait until the backend of that pid is gone. */
+enum err park_wait_gone(struct pg_lane *lane, int pid);
+
+/* watch.c */
+enum err watch_install(struct pg_lane *lane, struct strbuf *why);
+void watch_attach(struct pg_session *session);
+void change_buffer_clear(struct change_buffer *buffer);
+
+/* gate.c */
+enum err gate_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why);
+enum err gate_close(struct pg_session *session); /* nobody passes */
+enum err gate_pass(struct pg_session *session);  /* one pass */
+
+/* pool.c */
+enum err pool_connect(struct pg_lane *lane, struct pg_session *session);
+/* Make it as new; on failure the slot is GONE. */
+void pool_reset(struct pg_session *session);
+void pool_discard(struct pg_session *session);
+/* End everything that is still open, in the order of opening. */
+void pool_drain(struct pg_lane *lane);
+
+/* session.c */
+/* Wait for the answer whatever it is, also when it is long in coming. False: lost or trouble. */
+bool session_wait_answer(struct pg_session *session);
+
+#endif

@@ -1,0 +1,198 @@
+#include "sim/pg/lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pg_sql.h"
+#include "sim/pg/internal.h"
+
+/* Emptying tables leaves dead rows in the catalog; with autovacuum off somebody has to sweep. */
+#define SLATES_PER_SWEEP 256
+
+#define DEADLOCK_TIMEOUT_MS_DEFAULT 50
+
+static enum err lane_configure(struct pg_lane *lane)
+{
+    enum err err = control_run(
+        lane, "ALTER ROLE fencepost IN DATABASE fencepost SET search_path = public, fencepost, "
+              "pg_catalog");
+    if (err != ERR_OK)
+        return err;
+    return pg_lane_set_deadlock_timeout(lane, DEADLOCK_TIMEOUT_MS_DEFAULT);
+}
+
+enum err pg_lane_open(struct pg_server *server, struct pg_lane **out, struct strbuf *why)
+{
+    struct pg_lane *lane = fp_alloc(sizeof *lane);
+    lane->server = server;
+    for (int i = 0; i < SESSION_COUNT_MAX; i++) {
+        lane->sessions[i].lane = lane;
+        lane->sessions[i].slot = i;
+        lane->sessions[i].state = SESSION_GONE;
+    }
+    enum err err = control_open(lane);
+    if (err == ERR_OK)
+        err = lane_configure(lane);
+    if (err != ERR_OK) {
+        strbuf_puts(why, pg_lane_trouble(lane));
+        pg_lane_close(lane);
+        lane = NULL;
+    }
+    *out = lane;
+    return err;
+}
+
+static void lane_disconnect(struct pg_lane *lane)
+{
+    pool_drain(lane);
+    for (int i = 0; i < SESSION_COUNT_MAX; i++)
+        if (lane->sessions[i].state == SESSION_FREE)
+            pool_discard(&lane->sessions[i]);
+}
+
+void pg_lane_close(struct pg_lane *lane)
+{
+    if (!lane)
+        return;
+    if (lane->control && PQstatus(lane->control) == CONNECTION_OK)
+        lane_disconnect(lane);
+    for (int i = 0; i < SESSION_COUNT_MAX; i++) {
+        if (lane->sessions[i].conn)
+            PQfinish(lane->sessions[i].conn);
+        free(lane->sessions[i].cells);
+    }
+    PQfinish(lane->control);
+    strbuf_release(&lane->wipe_sql);
+    strbuf_release(&lane->trouble);
+    free(lane);
+}
+
+enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms)
+{
+    char sql[96];
+    snprintf(sql, sizeof sql, "ALTER ROLE fencepost SET deadlock_timeout = %d", timeout_ms);
+    lane_disconnect(lane);
+    lane->deadlock_timeout_ms = timeout_ms;
+    return control_run(lane, sql);
+}
+
+bool pg_lane_spoilt(const struct pg_lane *lane)
+{
+    return lane->spoilt;
+}
+
+const struct pg_lane_counts *pg_lane_counts(const struct pg_lane *lane)
+{
+    return &lane->counts;
+}
+
+const char *pg_lane_server_version(const struct pg_lane *lane)
+{
+    return pg_server_version(lane->server);
+}
+
+/* ---- installing ---- */
+
+static enum err run_as_owner(struct pg_lane *lane, const char *sql, struct strbuf *why)
+{
+    struct strbuf script = STRBUF_INIT;
+    strbuf_puts(&script, "SET ROLE fencepost;\nSET search_path = public, fencepost, pg_catalog;\n"
+                         "SET fencepost.clock = '2026-01-01 00:00:00+00';\n");
+    strbuf_puts(&script, sql);
+    strbuf_puts(&script, ";\nRESET ROLE;\nRESET search_path;\n");
+    enum err err = control_run(lane, script.text);
+    strbuf_release(&script);
+    if (err == ERR_OK)
+        return ERR_OK;
+    strbuf_puts(why, pg_lane_trouble(lane));
+    control_run(lane, "RESET ROLE; RESET search_path");
+    return ERR_DB_SQL;
+}
+
+/* What a clean slate does, from what the schema has. */
+static enum err build_wipe(struct pg_lane *lane)
+{
+    strbuf_clear(&lane->wipe_sql);
+    PGresult *result = control_query(
+        lane,
+        "SELECT 'TRUNCATE ' || string_agg(oid::regclass::text, ', ' ORDER BY oid) || ';' "
+        "FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') "
+        "HAVING count(*) > 0 UNION ALL "
+        "SELECT format('SELECT setval(%L::regclass, %s, false);', seqrelid::regclass, seqstart) "
+        "FROM pg_sequence JOIN pg_class c ON c.oid = seqrelid "
+        "WHERE relnamespace = 'public'::regnamespace",
+        NULL, 0);
+    if (!result)
+        return ERR_INFRASTRUCTURE;
+    for (int row = 0; row < PQntuples(result); row++)
+        strbuf_puts(&lane->wipe_sql, PQgetvalue(result, row, 0));
+    PQclear(result);
+    return ERR_OK;
+}
+
+enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why)
+{
+    lane_disconnect(lane);
+    lane->statement_count = 0;
+    lane->watched = schema->watched;
+    lane->watched_count = schema->watched_count;
+    enum err err = control_run(lane, "DROP SCHEMA IF EXISTS fencepost CASCADE;"
+                                     "DROP SCHEMA IF EXISTS public CASCADE;"
+                                     "CREATE SCHEMA public AUTHORIZATION fencepost;"
+                                     "SELECT pg_advisory_unlock_all();");
+    if (err == ERR_OK)
+        err = control_run(lane, pg_shadow_sql);
+    if (err != ERR_OK) {
+        strbuf_puts(why, pg_lane_trouble(lane));
+        return ERR_INFRASTRUCTURE;
+    }
+    err = run_as_owner(lane, schema->schema_sql, why);
+    for (size_t i = 0; err == ERR_OK && i < schema->patch_count; i++)
+        err = run_as_owner(lane, schema->patches[i], why);
+    if (err == ERR_OK)
+        err = watch_install(lane, why);
+    if (err == ERR_OK)
+        err = gate_install(lane, schema, why);
+    if (err == ERR_OK)
+        err = build_wipe(lane);
+    return err;
+}
+
+/* ---- a clean slate ---- */
+
+/* Neighbouring seeds must not share randomness: spread them over the sequence's range. */
+static int64_t draw_start(uint64_t seed)
+{
+    uint64_t mixed = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed ^= mixed >> 29;
+    return (int64_t)(mixed >> 3) + 1;
+}
+
+static enum err sweep(struct pg_lane *lane)
+{
+    if (lane->slate_count % SLATES_PER_SWEEP != 0)
+        return ERR_OK;
+    return control_run(lane, "VACUUM pg_catalog.pg_class");
+}
+
+enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why)
+{
+    pool_drain(lane);
+    struct strbuf sql = STRBUF_INIT;
+    strbuf_puts(&sql, strbuf_str(&lane->wipe_sql));
+    strbuf_puts(&sql, "SELECT setval('fencepost.draw', ");
+    strbuf_int(&sql, draw_start(seed));
+    strbuf_puts(&sql, ", false)");
+    enum err err = control_run(lane, sql.text);
+    strbuf_release(&sql);
+    lane->slate_count++;
+    if (err == ERR_OK)
+        err = sweep(lane);
+    if (err != ERR_OK)
+        strbuf_puts(why, pg_lane_trouble(lane));
+    lane->opened_sequence = 0;
+    lane->spoilt = false;
+    lane->stirred = false;
+    memset(&lane->counts, 0, sizeof lane->counts);
+    return err;
+}

@@ -1,0 +1,67 @@
+/* A lane: one server of our own, the harness's control connection to it, and the sessions on it.
+ *
+ * A lane runs one seed after the other. Before each it is wiped clean; sessions are kept for reuse in
+ * a state that cannot be told from new. */
+#ifndef FENCEPOST_LANE_H
+#define FENCEPOST_LANE_H
+
+#include "sim/core/base.h"
+#include "sim/core/err.h"
+#include "sim/core/strbuf.h"
+#include "sim/pg/server.h"
+#include "sim/strategy.h"
+
+struct pg_lane;
+
+/* What the database of a scenario consists of. Everything outlives the lane's use of it. */
+struct pg_schema {
+    const char *schema_sql;
+    const char *const *patches; /* further SQL, in order */
+    size_t patch_count;
+    const struct watched_table *watched;
+    size_t watched_count;
+    const char *const *gates; /* functions to put a gate before */
+    size_t gate_count;
+};
+
+/* The server stays the caller's. ERR_INFRASTRUCTURE with `why`. */
+enum err pg_lane_open(struct pg_server *server, struct pg_lane **lane, struct strbuf *why);
+void pg_lane_close(struct pg_lane *lane);
+
+/* Replace the whole content of the database. ERR_DB_SQL: the schema is wrong, `why` is the server's
+ * message; ERR_INFRASTRUCTURE otherwise. */
+enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why);
+/* The same start for every seed: empty tables, sequences and randomness restarted, no session. */
+enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why);
+
+/* After each step: which waiters may go on now? Only asks the server when somebody waits and something
+ * has happened since the last time. ERR_INFRASTRUCTURE when the server does not answer. */
+enum err pg_lane_settle(struct pg_lane *lane);
+
+/* How long a waiter really waits before its server looks for a deadlock. Short makes deadlocks cheap;
+ * a waiter that was parked too late for it spoils the run (pg_lane_spoilt), which is then repeated
+ * with a longer one. Reconnects all sessions. */
+enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms);
+/* Since the last slate: a waiter was not stopped in time, so the order of things was not ours. */
+bool pg_lane_spoilt(const struct pg_lane *lane);
+
+/* Counted since the last slate, for the summary. */
+struct pg_lane_counts {
+    int64_t statements;
+    int64_t parked;
+    int64_t gates;
+    int64_t deadlocks;
+    int64_t control_queries;
+    int64_t connects;
+};
+const struct pg_lane_counts *pg_lane_counts(const struct pg_lane *lane);
+const char *pg_lane_server_version(const struct pg_lane *lane);
+/* Why the last call failed with ERR_INFRASTRUCTURE. */
+const char *pg_lane_trouble(const struct pg_lane *lane);
+
+/* Run a query of the harness itself and give each row's first column to `visit`. For tests and for
+ * reading state outside of any actor. */
+typedef void pg_row_visit(void *self, const char *const *cells, int column_count);
+enum err pg_lane_query(struct pg_lane *lane, const char *sql, pg_row_visit *visit, void *self);
+
+#endif

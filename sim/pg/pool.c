@@ -1,0 +1,166 @@
+/* Connections are made once and used by one simulated session after the other. What a session leaves
+ * behind is discarded by the server itself, so that the next one finds it as new. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "sim/pg/internal.h"
+
+static void session_forget(struct pg_session *session)
+{
+    memset(session->prepared, 0, sizeof session->prepared);
+    session->clock_sent_ns = -1;
+    session->in_transaction = false;
+    session->transaction_failed = false;
+    session->transaction_time_sent = false;
+    session->granted = false;
+    session->deadlocked = false;
+    session->data = NULL;
+    PQclear(session->answer);
+    session->answer = NULL;
+    change_buffer_clear(&session->pending);
+    change_buffer_clear(&session->committed);
+}
+
+enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
+{
+    FP_ASSERT(session->state == SESSION_GONE);
+    lane->counts.connects++;
+    session->conn = PQconnectdb(pg_server_conninfo(lane->server));
+    if (PQstatus(session->conn) != CONNECTION_OK) {
+        lane_trouble(lane, "no session could be opened: %s", PQerrorMessage(session->conn));
+        PQfinish(session->conn);
+        session->conn = NULL;
+        return ERR_INFRASTRUCTURE;
+    }
+    session->pid = PQbackendPID(session->conn);
+    PQsetErrorVerbosity(session->conn, PQERRORS_TERSE);
+    PQsetErrorContextVisibility(session->conn, PQSHOW_CONTEXT_NEVER);
+    watch_attach(session);
+    int piped = PQsetnonblocking(session->conn, 1) == 0 && PQenterPipelineMode(session->conn);
+    FP_ASSERT(piped);
+    session->gate_held = false;
+    session_forget(session);
+    session->state = SESSION_FREE;
+    return ERR_OK;
+}
+
+/* Forget the connection; the server may or may not have noticed. */
+static void pool_drop(struct pg_session *session)
+{
+    PQfinish(session->conn);
+    session->conn = NULL;
+    session_forget(session);
+    session->state = SESSION_GONE;
+    if (!session->gate_held)
+        return;
+    char sql[96];
+    snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d)", GATE_CLASS, session->pid);
+    control_run(session->lane, sql);
+    session->gate_held = false;
+}
+
+void pool_discard(struct pg_session *session)
+{
+    FP_ASSERT(session->state == SESSION_IDLE || session->state == SESSION_FREE);
+    struct pg_lane *lane = session->lane;
+    int pid = session->pid;
+    /* A cut, not a farewell: the server sees the end of the stream and nothing else. */
+    shutdown(PQsocket(session->conn), SHUT_RDWR);
+    pool_drop(session);
+    lane->stirred = true;
+    park_wait_gone(lane, pid);
+}
+
+static bool run_plain(struct pg_session *session, const struct statement *statement)
+{
+    session->statement = statement;
+    session->sent_count = 0;
+    session->received_count = 0;
+    session->state = SESSION_BUSY;
+    PQclear(session->answer);
+    session->answer = NULL;
+    bool ok = PQsendQueryParams(session->conn, statement->sql->text, 0, NULL, NULL, NULL, NULL, 0) &&
+              PQpipelineSync(session->conn) && session_wait_answer(session) && session->result.ok;
+    session->state = SESSION_IDLE;
+    return ok;
+}
+
+void pool_reset(struct pg_session *session)
+{
+    static const struct rt_sql rollback_sql = {"rollback", "ROLLBACK", 0};
+    static const struct rt_sql discard_sql = {"discard", "DISCARD ALL", 0};
+    static const struct statement rollback = {.sql = &rollback_sql};
+    static const struct statement discard = {.sql = &discard_sql};
+    FP_ASSERT(session->state == SESSION_IDLE);
+    bool ok = PQstatus(session->conn) == CONNECTION_OK;
+    if (ok && session->in_transaction)
+        ok = run_plain(session, &rollback);
+    if (ok)
+        ok = run_plain(session, &discard);
+    if (!ok) {
+        pool_discard(session);
+        return;
+    }
+    session_forget(session);
+    session->state = SESSION_FREE;
+}
+
+/* A statement that still waits is cancelled; whatever it answers, the session is then idle. */
+static void cancel(struct pg_session *session)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "SELECT pg_cancel_backend(%d)", session->pid);
+    control_run(session->lane, sql);
+    if (session->state == SESSION_BLOCKED)
+        park_continue(session);
+    session->state = SESSION_BUSY;
+    session_wait_answer(session);
+    session->state = SESSION_IDLE;
+}
+
+void pool_drain(struct pg_lane *lane)
+{
+    for (int i = 0; i < SESSION_COUNT_MAX; i++) {
+        struct pg_session *session = &lane->sessions[i];
+        if (session->state == SESSION_BLOCKED || session->state == SESSION_AT_GATE)
+            cancel(session);
+    }
+    for (int i = 0; i < SESSION_COUNT_MAX; i++)
+        if (lane->sessions[i].state == SESSION_IDLE)
+            pool_reset(&lane->sessions[i]);
+}
+
+struct pg_session *pg_session_open(struct pg_lane *lane)
+{
+    struct pg_session *found = NULL;
+    for (int i = 0; i < SESSION_COUNT_MAX && !found; i++)
+        if (lane->sessions[i].state == SESSION_FREE)
+            found = &lane->sessions[i];
+    for (int i = 0; i < SESSION_COUNT_MAX && !found; i++)
+        if (lane->sessions[i].state == SESSION_GONE)
+            found = &lane->sessions[i];
+    if (!found) {
+        lane_trouble(lane, "more than %d sessions at once", SESSION_COUNT_MAX);
+        return NULL;
+    }
+    if (found->state == SESSION_GONE && pool_connect(lane, found) != ERR_OK)
+        return NULL;
+    if (gate_close(found) != ERR_OK)
+        return NULL;
+    found->opened_sequence = ++lane->opened_sequence;
+    found->state = SESSION_IDLE;
+    return found;
+}
+
+void pg_session_close(struct pg_session *session)
+{
+    FP_ASSERT(session->state == SESSION_IDLE);
+    session->lane->stirred = true;
+    pool_reset(session);
+}
+
+void pg_session_cut(struct pg_session *session)
+{
+    pool_discard(session);
+}

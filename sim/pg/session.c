@@ -1,0 +1,473 @@
+#include "sim/pg/session.h"
+
+#include <ctype.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "sim/core/realtime.h"
+#include "sim/core/walltext.h"
+#include "sim/pg/internal.h"
+
+/* How long to listen before asking whether the session is blocked. A local answer takes some 30 us;
+ * asking too early costs a query, asking too late costs the difference. */
+#define FIRST_LOOK_NS (300 * NS_PER_US)
+#define LATER_LOOK_NS_MAX (10 * NS_PER_MS)
+
+/* ---- statements ---- */
+
+static const char *skip_blanks(const char *text)
+{
+    for (;;) {
+        while (isspace((unsigned char)*text))
+            text++;
+        if (text[0] != '-' || text[1] != '-')
+            return text;
+        while (*text && *text != '\n')
+            text++;
+    }
+}
+
+/* These must be the first of their transaction, or do not need to know the time. */
+static bool controls_transaction(const char *text)
+{
+    static const char *const words[] = {"BEGIN",    "START",     "COMMIT",  "END", "ROLLBACK",
+                                        "ABORT",    "SAVEPOINT", "RELEASE", "SET", "RESET",
+                                        "PREPARE",  "DISCARD"};
+    text = skip_blanks(text);
+    size_t size = 0;
+    while (isalpha((unsigned char)text[size]))
+        size++;
+    for (size_t i = 0; i < FP_COUNT(words); i++)
+        if (strlen(words[i]) == size && strncasecmp(text, words[i], size) == 0)
+            return true;
+    return false;
+}
+
+static const struct statement *statement_of(struct pg_lane *lane, const struct rt_sql *sql)
+{
+    for (int i = 0; i < lane->statement_count; i++)
+        if (lane->statements[i].sql == sql)
+            return &lane->statements[i];
+    FP_ASSERT(lane->statement_count < STATEMENT_COUNT_MAX);
+    struct statement *statement = &lane->statements[lane->statement_count];
+    snprintf(statement->name, sizeof statement->name, "s%d", lane->statement_count);
+    statement->sql = sql;
+    statement->controls_transaction = controls_transaction(sql->text);
+    lane->statement_count++;
+    return statement;
+}
+
+static bool is_prepared(const struct pg_session *session, const struct statement *statement)
+{
+    size_t index = (size_t)(statement - session->lane->statements);
+    return session->prepared[index / 64] >> (index % 64) & 1;
+}
+
+static void set_prepared(struct pg_session *session, const struct statement *statement)
+{
+    size_t index = (size_t)(statement - session->lane->statements);
+    session->prepared[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
+/* ---- sending ---- */
+
+#define CLOCK_SQL "SELECT pg_catalog.set_config('fencepost.clock', $1, false)"
+#define NOW_SQL "SELECT pg_catalog.set_config('fencepost.now', $1, true)"
+
+/* One message of the pipeline, whose result will come in its turn. */
+static void note_sent(struct pg_session *session, const struct statement *prepares)
+{
+    FP_ASSERT(session->sent_count < FP_COUNT(session->sent));
+    session->sent[session->sent_count++] = prepares;
+}
+
+static bool send_prepared(struct pg_session *session, const struct statement *statement,
+                          const char *const *params)
+{
+    const struct rt_sql *sql = statement->sql;
+    if (!is_prepared(session, statement)) {
+        note_sent(session, statement);
+        if (!PQsendPrepare(session->conn, statement->name, sql->text, 0, NULL))
+            return false;
+    }
+    note_sent(session, NULL);
+    return PQsendQueryPrepared(session->conn, statement->name, sql->param_count, params, NULL, NULL,
+                               0) == 1;
+}
+
+static bool send_setting(struct pg_session *session, const struct rt_sql *sql, int64_t epoch_ns)
+{
+    char text[WALLTEXT_SIZE];
+    walltext_format(epoch_ns, text);
+    const char *params[1] = {text};
+    return send_prepared(session, statement_of(session->lane, sql), params);
+}
+
+/* The database's clock travels with the statement, and only when it has moved. Within a transaction
+ * now() must stay what it was when the transaction began. */
+static bool send_clock(struct pg_session *session, const struct statement *statement)
+{
+    static const struct rt_sql clock_sql = {"clock", CLOCK_SQL, 1};
+    static const struct rt_sql now_sql = {"now", NOW_SQL, 1};
+    if (statement->controls_transaction || session->transaction_failed)
+        return true;
+    if (session->in_transaction && !session->transaction_time_sent &&
+        session->db_now_ns != session->transaction_began_ns) {
+        session->transaction_time_sent = true;
+        if (!send_setting(session, &now_sql, session->transaction_began_ns))
+            return false;
+    }
+    if (session->clock_sent_ns == session->db_now_ns)
+        return true;
+    session->clock_sent_ns = session->db_now_ns;
+    return send_setting(session, &clock_sql, session->db_now_ns);
+}
+
+static bool send_statement(struct pg_session *session, const char *const *params)
+{
+    session->sent_count = 0;
+    session->received_count = 0;
+    return send_clock(session, session->statement) &&
+           send_prepared(session, session->statement, params) && PQpipelineSync(session->conn) == 1;
+}
+
+/* ---- receiving ---- */
+
+enum reading { READING_MORE, READING_COMPLETE, READING_BROKEN };
+
+static void keep_answer(struct pg_session *session, PGresult *result)
+{
+    const struct statement *prepares = NULL;
+    if (session->received_count < session->sent_count)
+        prepares = session->sent[session->received_count++];
+    /* A statement stays prepared even when what follows fails. */
+    if (prepares && PQresultStatus(result) == PGRES_COMMAND_OK)
+        set_prepared(session, prepares);
+    /* The first error is the answer; what follows it in the pipeline was not run. */
+    bool have_error = session->answer && PQresultStatus(session->answer) == PGRES_FATAL_ERROR;
+    if (have_error || PQresultStatus(result) == PGRES_PIPELINE_ABORTED) {
+        PQclear(result);
+        return;
+    }
+    PQclear(session->answer);
+    session->answer = result;
+}
+
+/* Take what has arrived. Complete when the server has said that it is ready again. */
+static enum reading read_available(struct pg_session *session)
+{
+    while (!PQisBusy(session->conn)) {
+        PGresult *result = PQgetResult(session->conn);
+        if (!result) {
+            if (PQstatus(session->conn) != CONNECTION_OK)
+                return READING_BROKEN;
+            continue;
+        }
+        if (PQresultStatus(result) == PGRES_PIPELINE_SYNC) {
+            PQclear(result);
+            return READING_COMPLETE;
+        }
+        keep_answer(session, result);
+        if (PQstatus(session->conn) != CONNECTION_OK)
+            return READING_BROKEN;
+    }
+    return READING_MORE;
+}
+
+static bool wait_readable(struct pg_session *session, int64_t wait_ns)
+{
+    struct pollfd socket = {.fd = PQsocket(session->conn), .events = POLLIN};
+    struct timespec timeout = {.tv_sec = wait_ns / NS_PER_S, .tv_nsec = wait_ns % NS_PER_S};
+    return ppoll(&socket, 1, &timeout, NULL) > 0;
+}
+
+static void take_rows(struct pg_session *session)
+{
+    const PGresult *answer = session->answer;
+    struct rt_rows *rows = &session->result.rows;
+    rows->row_count = PQntuples(answer);
+    rows->column_count = PQnfields(answer);
+    rows->affected_count = atoi(PQcmdTuples(session->answer));
+    size_t cell_count = (size_t)rows->row_count * (size_t)rows->column_count;
+    if (cell_count > session->cell_capacity) {
+        session->cells = fp_realloc(session->cells, cell_count * sizeof session->cells[0]);
+        session->cell_capacity = cell_count;
+    }
+    size_t at = 0;
+    for (int row = 0; row < rows->row_count; row++)
+        for (int column = 0; column < rows->column_count; column++)
+            session->cells[at++] =
+                PQgetisnull(answer, row, column) ? NULL : PQgetvalue(answer, row, column);
+    rows->cells = session->cells;
+}
+
+static void take_result(struct pg_session *session)
+{
+    struct pg_result *result = &session->result;
+    memset(result, 0, sizeof *result);
+    FP_ASSERT(session->answer);
+    result->ok = PQresultStatus(session->answer) != PGRES_FATAL_ERROR;
+    result->message = "";
+    result->tag = "";
+    if (result->ok) {
+        result->tag = PQcmdStatus(session->answer);
+        take_rows(session);
+        return;
+    }
+    const char *sqlstate = PQresultErrorField(session->answer, PG_DIAG_SQLSTATE);
+    const char *message = PQresultErrorField(session->answer, PG_DIAG_MESSAGE_PRIMARY);
+    snprintf(result->sqlstate, sizeof result->sqlstate, "%s", sqlstate ? sqlstate : "XX000");
+    result->message = message ? message : PQresultErrorMessage(session->answer);
+}
+
+/* Changes count once their transaction is durable, and are forgotten when it is rolled back. */
+static void take_changes(struct pg_session *session)
+{
+    struct pg_result *result = &session->result;
+    if (session->in_transaction)
+        return;
+    if (!result->committed) {
+        change_buffer_clear(&session->pending);
+        return;
+    }
+    struct change_buffer emptied = session->committed;
+    session->committed = session->pending;
+    session->pending = emptied;
+    result->changes = session->committed.list;
+    result->change_count = session->committed.count;
+}
+
+static void finish_statement(struct pg_session *session)
+{
+    struct pg_result *result = &session->result;
+    take_result(session);
+    bool was_in_transaction = session->in_transaction;
+    PGTransactionStatusType status = PQtransactionStatus(session->conn);
+    session->in_transaction = status != PQTRANS_IDLE;
+    session->transaction_failed = status == PQTRANS_INERROR;
+    if (session->in_transaction && !was_in_transaction) {
+        session->transaction_began_ns = session->db_now_ns;
+        session->transaction_time_sent = false;
+    }
+    bool rolled_back = !result->ok || strcmp(result->tag, "ROLLBACK") == 0;
+    /* A setting made within what was rolled back is undone with it. */
+    if (rolled_back)
+        session->clock_sent_ns = -1;
+    result->in_transaction = session->in_transaction;
+    result->committed = !session->in_transaction && !rolled_back;
+    take_changes(session);
+    session->state = SESSION_IDLE;
+    session->lane->stirred = true;
+}
+
+static enum pg_answer answer_lost(struct pg_session *session)
+{
+    session->state = SESSION_IDLE;
+    session->lane->stirred = true;
+    change_buffer_clear(&session->pending);
+    return PG_LOST;
+}
+
+/* What has arrived so far, as an answer; false when there is none yet. */
+static bool take_answer(struct pg_session *session, enum pg_answer *answer)
+{
+    enum reading reading = read_available(session);
+    if (reading == READING_MORE)
+        return false;
+    if (reading == READING_BROKEN) {
+        *answer = answer_lost(session);
+        return true;
+    }
+    finish_statement(session);
+    *answer = PG_DONE;
+    return true;
+}
+
+static enum pg_answer trouble_patience(struct pg_session *session)
+{
+    lane_trouble(session->lane, "the statement %s is neither answered nor blocked after %d s",
+                 session->statement->sql->name, (int)(PATIENCE_NS / NS_PER_S));
+    return PG_TROUBLE;
+}
+
+/* Nothing has come for a while: is it blocked? False: listen on. */
+static bool look_blocked(struct pg_session *session, enum pg_answer *answer)
+{
+    bool blocked, at_gate;
+    if (park_ask(session, &blocked, &at_gate) != ERR_OK) {
+        *answer = PG_TROUBLE;
+        return true;
+    }
+    if (at_gate) {
+        session->state = SESSION_AT_GATE;
+        session->lane->counts.gates++;
+        *answer = PG_AT_GATE;
+        return true;
+    }
+    if (!blocked)
+        return false;
+    park_stop(session);
+    *answer = PG_BLOCKED;
+    return true;
+}
+
+static enum pg_answer session_await(struct pg_session *session)
+{
+    int64_t deadline_ns = 0;
+    int64_t look_ns = FIRST_LOOK_NS;
+    enum pg_answer answer;
+    for (;;) {
+        if (wait_readable(session, look_ns)) {
+            if (!PQconsumeInput(session->conn))
+                return answer_lost(session);
+            if (take_answer(session, &answer))
+                return answer;
+            continue;
+        }
+        if (look_blocked(session, &answer))
+            return answer;
+        if (look_ns < LATER_LOOK_NS_MAX)
+            look_ns *= 2;
+        if (!deadline_ns)
+            deadline_ns = realtime_ns() + PATIENCE_NS;
+        if (realtime_ns() > deadline_ns)
+            return trouble_patience(session);
+    }
+}
+
+bool session_wait_answer(struct pg_session *session)
+{
+    int64_t deadline_ns = realtime_ns() + PATIENCE_NS;
+    enum pg_answer answer;
+    while (realtime_ns() < deadline_ns) {
+        if (!wait_readable(session, LATER_LOOK_NS_MAX))
+            continue;
+        if (!PQconsumeInput(session->conn))
+            return false;
+        if (take_answer(session, &answer))
+            return answer == PG_DONE;
+    }
+    return false;
+}
+
+enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *sql,
+                               const char *const *params, int64_t db_now_ns)
+{
+    FP_ASSERT(session->state == SESSION_IDLE);
+    session->statement = statement_of(session->lane, sql);
+    session->db_now_ns = db_now_ns;
+    PQclear(session->answer);
+    session->answer = NULL;
+    change_buffer_clear(&session->committed);
+    session->lane->counts.statements++;
+    session->state = SESSION_BUSY;
+    session->wait_began_ns = realtime_ns();
+    if (!send_statement(session, params))
+        return answer_lost(session);
+    return session_await(session);
+}
+
+/* ---- going on ---- */
+
+/* The server looks for a deadlock once the waiter runs again: it either ends the statement with 40P01 or
+ * finds an order of the queue in which there is none. */
+static enum pg_answer continue_deadlocked(struct pg_session *session)
+{
+    int64_t deadline_ns = realtime_ns() + PATIENCE_NS;
+    enum pg_answer answer;
+    session->lane->counts.deadlocks++;
+    park_continue(session);
+    for (;;) {
+        if (wait_readable(session, NS_PER_MS)) {
+            if (!PQconsumeInput(session->conn))
+                return answer_lost(session);
+            if (take_answer(session, &answer))
+                return answer;
+            continue;
+        }
+        if (realtime_ns() > deadline_ns)
+            return trouble_patience(session);
+        bool blocked, at_gate;
+        if (park_ask(session, &blocked, &at_gate) != ERR_OK)
+            return PG_TROUBLE;
+        if (!blocked)
+            return session_await(session);
+        session->state = SESSION_BLOCKED;
+        enum err err = park_review(session->lane);
+        session->state = SESSION_BUSY;
+        if (err != ERR_OK)
+            return PG_TROUBLE;
+        if (session->deadlocked)
+            continue;
+        session->wait_began_ns = realtime_ns();
+        park_stop(session);
+        return PG_BLOCKED;
+    }
+}
+
+enum pg_answer pg_session_continue(struct pg_session *session)
+{
+    if (session->state == SESSION_AT_GATE) {
+        session->state = SESSION_BUSY;
+        session->wait_began_ns = realtime_ns();
+        if (gate_pass(session) != ERR_OK)
+            return PG_TROUBLE;
+        return session_await(session);
+    }
+    FP_ASSERT(session->state == SESSION_BLOCKED);
+    if (session->deadlocked && !session->granted)
+        return continue_deadlocked(session);
+    park_continue(session);
+    return session_await(session);
+}
+
+bool pg_session_is_granted(const struct pg_session *session)
+{
+    return session->state == SESSION_BLOCKED && session->granted;
+}
+
+bool pg_session_is_deadlocked(const struct pg_session *session)
+{
+    return session->state == SESSION_BLOCKED && session->deadlocked;
+}
+
+const struct pg_result *pg_session_result(const struct pg_session *session)
+{
+    return &session->result;
+}
+
+bool pg_session_in_transaction(const struct pg_session *session)
+{
+    return session->in_transaction;
+}
+
+void pg_session_set_data(struct pg_session *session, void *data)
+{
+    session->data = data;
+}
+
+void *pg_session_data(const struct pg_session *session)
+{
+    return session->data;
+}
+
+void pg_lane_each_blocked(struct pg_lane *lane, pg_session_visit *visit, void *self)
+{
+    if (lane->blocked_count == 0)
+        return;
+    for (int64_t sequence = 0;;) {
+        struct pg_session *next = NULL;
+        for (int i = 0; i < SESSION_COUNT_MAX; i++) {
+            struct pg_session *session = &lane->sessions[i];
+            if (session->state == SESSION_BLOCKED && session->opened_sequence > sequence &&
+                (!next || session->opened_sequence < next->opened_sequence))
+                next = session;
+        }
+        if (!next)
+            return;
+        sequence = next->opened_sequence;
+        visit(self, next);
+    }
+}

@@ -1,0 +1,126 @@
+/* Shared by the files of sim/run only: the simulated seam and the run behind it. */
+#ifndef FENCEPOST_RUN_INTERNAL_H
+#define FENCEPOST_RUN_INTERNAL_H
+
+#include "faults/fault.h"
+#include "sim/core/arena.h"
+#include "sim/core/sched.h"
+#include "sim/pg/session.h"
+#include "sim/run/run.h"
+#include "sim/world/cloud.h"
+#include "sim/world/queue.h"
+
+#define RUN_ACTOR_COUNT_MAX 128
+
+struct actor {
+    struct run *run;
+    const struct role *role;
+    char name[48];     /* "worker-1" */
+    char instance[64]; /* "worker-1", then "worker-1.2", ... */
+    int life_count;
+    struct proc *proc;       /* NULL: dead */
+    struct fiber *restarter; /* waits to start it again */
+};
+
+/* One connection: the seam's side of a session. Outlives its process when it becomes a ghost. */
+struct rt_db {
+    struct run *run;
+    struct proc *proc; /* NULL: a ghost */
+    char name[80];     /* "worker-1/job" */
+    struct pg_session *session; /* NULL: lost or closed */
+    bool lost;
+    char sqlstate[6];
+    /* A statement under way. */
+    const struct rt_sql *sql;
+    bool in_flight;
+    bool sent;
+    bool driving;         /* the server's side goes on in a fiber of its own */
+    enum pg_answer answer;
+    struct fiber *client; /* waits for the server's side */
+    struct fiber *waiter; /* the server's side, until its lock is granted */
+    struct arena *kept;   /* of a ghost: what its statement needs */
+    const char *const *params;
+    struct rt_db *next;
+};
+
+struct rt {
+    struct run *run;
+    struct actor *actor; /* NULL: the harness's own */
+    struct proc *proc;
+    struct fiber *fiber;
+    void (*body)(struct rt *rt, void *arg);
+    void *arg;
+    bool receives; /* suspended in a receive */
+    struct rt *next_receiver;
+};
+
+struct fault_state {
+    struct choice_stream *stream;
+    int64_t visit_count;
+    int64_t strike_count;
+};
+
+/* What a strike acts on. */
+struct fault_host {
+    struct run *run;
+    struct rt *rt;
+    struct fault_state *state;
+    const struct scenario_fault *fault;
+    const struct fault_visit *visit;
+    bool drop;
+    enum drop_how how;
+};
+
+struct run_lane {
+    struct pg_lane *pg;
+    struct choices *choices;
+    struct trace *trace;
+    struct context_pool *contexts;
+    struct queue *queue;
+    struct cloud *cloud;
+};
+
+struct run {
+    struct run_lane *lane;
+    const struct scenario *scenario;
+    struct sched *sched;
+    struct trace *trace;
+    struct checks *checks;
+    struct run_result *result;
+    struct proc *harness; /* restarts, ghosts, the cloud's own progress */
+    struct actor actors[RUN_ACTOR_COUNT_MAX];
+    int actor_count;
+    struct rt_db *connections;
+    struct rt *receivers;
+    struct fault_state faults[SCENARIO_FAULT_COUNT_MAX];
+    struct choice_stream *workload_stream, *world_stream;
+    bool faults_on;
+    bool setting_up;
+    int64_t pending_count; /* rows that say that something is not finished */
+    struct strbuf scratch;
+};
+
+/* run.c */
+void run_trouble(struct run *run, const char *format, ...) FP_PRINTF(2, 3);
+struct rt *rt_new(struct run *run, struct actor *actor, struct proc *proc);
+void actor_start(struct actor *actor);
+/* The process dies; its connections are cut or become ghosts. Does not return to its own fibers. */
+void actor_crash(struct actor *actor, int64_t restart_after_ns);
+int64_t db_now_ns(const struct run *run);
+
+/* seam_db.c */
+void connections_of_dead(struct run *run, const struct proc *proc);
+void connections_wake(struct run *run);
+void connections_free(struct run *run);
+
+/* rest.c */
+void report_changes(struct run *run, const char *who, const struct pg_result *result);
+bool run_is_at_rest(struct run *run);
+void describe_pending(struct run *run, struct strbuf *out);
+
+/* strike.c: every fault of the scenario gets its chance at this point. May not return (crash). True:
+ * the connection is to be dropped, in the way of *how. */
+bool visit_point(struct rt *rt, enum fault_point point, const char *operation, enum drop_how *how);
+void faults_begin(struct run *run);
+
+#endif

@@ -1,0 +1,449 @@
+#include "sim/run/run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/core/walltext.h"
+#include "sim/run/internal.h"
+
+/* When a waiter was parked too late the run is repeated with a patient server. */
+#define DEADLOCK_TIMEOUT_MS_PATIENT 5000
+#define DEADLOCK_TIMEOUT_MS_QUICK 50
+#define REPEAT_COUNT_MAX 3
+
+const char *run_outcome_name(enum run_outcome outcome)
+{
+    static const char *const names[RUN_OUTCOME_COUNT] = {"pass", "violation", "unknown", "diverged",
+                                                         "infrastructure"};
+    FP_ASSERT(outcome < RUN_OUTCOME_COUNT);
+    return names[outcome];
+}
+
+void run_result_init(struct run_result *result)
+{
+    memset(result, 0, sizeof *result);
+}
+
+void run_result_release(struct run_result *result)
+{
+    strbuf_release(&result->sentence);
+}
+
+/* ---- what a lane keeps ---- */
+
+struct run_lane *run_lane_new(struct pg_lane *pg)
+{
+    struct run_lane *lane = fp_alloc(sizeof *lane);
+    struct queue_config queue_config = queue_config_default();
+    struct cloud_config cloud_config = cloud_config_default();
+    lane->pg = pg;
+    lane->choices = choices_new(0);
+    lane->trace = trace_new();
+    lane->contexts = context_pool_new();
+    lane->queue = queue_new(&queue_config);
+    lane->cloud = cloud_new(&cloud_config);
+    return lane;
+}
+
+void run_lane_free(struct run_lane *lane)
+{
+    if (!lane)
+        return;
+    cloud_free(lane->cloud);
+    queue_free(lane->queue);
+    context_pool_free(lane->contexts);
+    trace_free(lane->trace);
+    choices_free(lane->choices);
+    free(lane);
+}
+
+const struct trace *run_lane_trace(const struct run_lane *lane)
+{
+    return lane->trace;
+}
+
+const struct choices *run_lane_choices(const struct run_lane *lane)
+{
+    return lane->choices;
+}
+
+enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario, struct strbuf *why)
+{
+    const struct strategy *strategy = scenario->strategy;
+    const char *patches[STRATEGY_WEAKNESS_COUNT_MAX];
+    size_t patch_count = 0;
+    for (size_t i = 0; i < strategy->weakness_count; i++)
+        if ((scenario->weaknesses >> i & 1) && strategy->weaknesses[i].schema_sql)
+            patches[patch_count++] = strategy->weaknesses[i].schema_sql;
+    struct pg_schema schema = {
+        .schema_sql = strategy->schema_sql,
+        .patches = patches,
+        .patch_count = patch_count,
+        .watched = strategy->watched,
+        .watched_count = strategy->watched_count,
+        .gates = (const char *const *)scenario->gates,
+        .gate_count = scenario->gate_count,
+    };
+    return pg_lane_install(lane->pg, &schema, why);
+}
+
+/* ---- actors ---- */
+
+int64_t db_now_ns(const struct run *run)
+{
+    return VIRTUAL_EPOCH_NS + sched_now_ns(run->sched);
+}
+
+void run_trouble(struct run *run, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (run->result->outcome != RUN_INFRASTRUCTURE) {
+        run->result->outcome = RUN_INFRASTRUCTURE;
+        strbuf_clear(&run->result->sentence);
+        strbuf_puts(&run->result->sentence, text);
+    }
+    sched_stop(run->sched);
+}
+
+struct rt *rt_new(struct run *run, struct actor *actor, struct proc *proc)
+{
+    struct rt *rt = arena_alloc(proc_arena(proc), sizeof *rt);
+    rt->run = run;
+    rt->actor = actor;
+    rt->proc = proc;
+    rt->next_receiver = run->receivers;
+    run->receivers = rt;
+    return rt;
+}
+
+/* The process is about to lose its memory: nobody may look for its fibers there any more. */
+static void forget_receivers(struct run *run, const struct proc *proc)
+{
+    for (struct rt **at = &run->receivers; *at;) {
+        if ((*at)->proc == proc)
+            *at = (*at)->next_receiver;
+        else
+            at = &(*at)->next_receiver;
+    }
+}
+
+static void actor_body(void *arg)
+{
+    struct rt *rt = arg;
+    rt->actor->role->body(rt);
+}
+
+void actor_start(struct actor *actor)
+{
+    struct run *run = actor->run;
+    FP_ASSERT(!actor->proc);
+    actor->life_count++;
+    if (actor->life_count == 1)
+        snprintf(actor->instance, sizeof actor->instance, "%s", actor->name);
+    else
+        snprintf(actor->instance, sizeof actor->instance, "%s.%d", actor->name, actor->life_count);
+    actor->proc = proc_new(run->sched, actor->instance);
+    struct rt *rt = rt_new(run, actor, actor->proc);
+    rt->fiber = fiber_spawn(run->sched, actor->proc, NULL, actor_body, rt);
+    trace_event(run->trace, "actor.started", actor->instance, NULL);
+}
+
+static void restart_body(void *arg)
+{
+    struct actor *actor = arg;
+    actor->restarter = NULL;
+    actor_start(actor);
+}
+
+static void restart_later_body(void *arg)
+{
+    struct actor *actor = arg;
+    struct run *run = actor->run;
+    int64_t due_ns = *(int64_t *)fiber_data(sched_current(run->sched));
+    fiber_block_until(run->sched, "restarting", due_ns, false);
+    restart_body(actor);
+}
+
+void actor_crash(struct actor *actor, int64_t restart_after_ns)
+{
+    struct run *run = actor->run;
+    struct proc *proc = actor->proc;
+    FP_ASSERT(proc);
+    actor->proc = NULL;
+    forget_receivers(run, proc);
+    connections_of_dead(run, proc);
+    if (restart_after_ns >= 0) {
+        int64_t *due_ns = arena_alloc(proc_arena(run->harness), sizeof *due_ns);
+        *due_ns = sched_now_ns(run->sched) + restart_after_ns;
+        actor->restarter =
+            fiber_spawn(run->sched, run->harness, "restart", restart_later_body, actor);
+        fiber_set_data(actor->restarter, due_ns);
+    }
+    proc_crash(run->sched, proc);
+}
+
+static void start_actors(struct run *run)
+{
+    const struct strategy *strategy = run->scenario->strategy;
+    for (size_t r = 0; r < strategy->role_count; r++) {
+        const struct role *role = &strategy->roles[r];
+        for (int n = 1; n <= run->scenario->role_counts[r]; n++) {
+            FP_ASSERT(run->actor_count < RUN_ACTOR_COUNT_MAX);
+            struct actor *actor = &run->actors[run->actor_count++];
+            actor->run = run;
+            actor->role = role;
+            if (role->topology)
+                snprintf(actor->name, sizeof actor->name, "%s-%d", role->name, n);
+            else
+                snprintf(actor->name, sizeof actor->name, "%s", role->name);
+            actor_start(actor);
+        }
+    }
+}
+
+/* Everything that was broken works again; what was killed for good comes back too. */
+static void heal(struct run *run)
+{
+    run->faults_on = false;
+    sched_set_slowness(run->sched, 0);
+    proc_resume_all(run->sched);
+    for (int i = 0; i < run->actor_count; i++) {
+        struct actor *actor = &run->actors[i];
+        if (actor->proc)
+            continue;
+        if (!actor->restarter)
+            actor->restarter = fiber_spawn(run->sched, run->harness, "restart", restart_body, actor);
+        else if (fiber_is_blocked(actor->restarter))
+            fiber_wake(run->sched, actor->restarter);
+    }
+    trace_event(run->trace, "healed", "harness", NULL);
+}
+
+/* ---- steps ---- */
+
+static void on_step_begin(void *self, int64_t step, int64_t t_ns)
+{
+    struct run *run = self;
+    trace_set_now(run->trace, step, t_ns);
+}
+
+static bool on_step_end(void *self)
+{
+    struct run *run = self;
+    if (run->result->outcome == RUN_INFRASTRUCTURE)
+        return false;
+    if (pg_lane_settle(run->lane->pg) != ERR_OK) {
+        run_trouble(run, "%s", pg_lane_trouble(run->lane->pg));
+        return false;
+    }
+    connections_wake(run);
+    if (pg_lane_spoilt(run->lane->pg) || trace_diverged(run->trace)->found)
+        return false;
+    return !checks_first_failure(run->checks, NULL);
+}
+
+static bool on_all_idle(void *self)
+{
+    return !run_is_at_rest(self);
+}
+
+/* ---- the phases ---- */
+
+static void setup_body(void *arg)
+{
+    struct rt *rt = arg;
+    rt->run->scenario->strategy->setup(rt);
+}
+
+static void set_up(struct run *run)
+{
+    struct proc *proc = proc_new(run->sched, "setup");
+    struct rt *rt = rt_new(run, NULL, proc);
+    run->setting_up = true;
+    rt->fiber = fiber_spawn(run->sched, proc, NULL, setup_body, rt);
+    enum sched_end end = sched_run(run->sched, INT64_MAX, run->scenario->step_count_max);
+    run->setting_up = false;
+    forget_receivers(run, proc);
+    if (end == SCHED_STEPS_OUT)
+        run_trouble(run, "the strategy's setup does not end");
+}
+
+static bool is_over(const struct run *run)
+{
+    return run->result->outcome != RUN_PASS || pg_lane_spoilt(run->lane->pg) ||
+           trace_diverged(run->trace)->found || checks_first_failure(run->checks, NULL);
+}
+
+static const char *sched_end_text(enum sched_end end)
+{
+    switch (end) {
+    case SCHED_TIME_OUT:
+        return "did not come to rest within the settle time";
+    case SCHED_STEPS_OUT:
+        return "did not come to rest within the step limit";
+    case SCHED_DEAD:
+        return "waits for ever";
+    case SCHED_STOPPED:
+        break;
+    }
+    return "was stopped";
+}
+
+static void give_up(struct run *run, enum sched_end end)
+{
+    struct strbuf pending = STRBUF_INIT;
+    describe_pending(run, &pending);
+    run->result->outcome = RUN_UNKNOWN;
+    run->result->step = sched_step(run->sched);
+    strbuf_printf(&run->result->sentence, "%s; pending: %s", sched_end_text(end),
+                  strbuf_str(&pending));
+    strbuf_release(&pending);
+}
+
+static void play(struct run *run)
+{
+    const struct scenario *scenario = run->scenario;
+    set_up(run);
+    if (is_over(run))
+        return;
+    start_actors(run);
+    run->faults_on = true;
+    sched_set_slowness(run->sched, scenario->slowness_per_million);
+    sched_run(run->sched, scenario->chaos_ns, scenario->step_count_max);
+    if (is_over(run))
+        return;
+    heal(run);
+    enum sched_end end = sched_run(run->sched, scenario->chaos_ns + scenario->settle_ns,
+                                   scenario->step_count_max);
+    if (is_over(run))
+        return;
+    if (end != SCHED_STOPPED) {
+        give_up(run, end);
+        return;
+    }
+    trace_event(run->trace, "rest", "harness", NULL);
+    checks_end(run->checks, NULL);
+}
+
+/* ---- one run ---- */
+
+static void take_counts(struct run *run)
+{
+    const struct pg_lane_counts *pg = pg_lane_counts(run->lane->pg);
+    struct run_counts *counts = &run->result->counts;
+    counts->steps = sched_step(run->sched);
+    counts->virtual_ns = sched_now_ns(run->sched);
+    counts->statements = pg->statements;
+    counts->parked = pg->parked;
+    counts->deadlocks = pg->deadlocks;
+    counts->gates = pg->gates;
+    counts->control_queries = pg->control_queries;
+    counts->connects = pg->connects;
+}
+
+static void conclude(struct run *run)
+{
+    struct run_result *result = run->result;
+    take_counts(run);
+    result->hash = trace_hash(run->trace);
+    trace_expect_end(run->trace);
+    const struct trace_difference *difference = trace_diverged(run->trace);
+    if (result->outcome == RUN_INFRASTRUCTURE)
+        return;
+    if (difference->found) {
+        result->outcome = RUN_DIVERGED;
+        result->step = difference->step;
+        strbuf_clear(&result->sentence);
+        strbuf_printf(&result->sentence, "recorded: %s\nhappened: %s",
+                      difference->recorded ? difference->recorded : "(nothing more)",
+                      difference->happened ? difference->happened : "(nothing more)");
+        return;
+    }
+    const struct finding *failure = checks_first_failure(run->checks, &result->invariant);
+    if (!failure)
+        return;
+    result->outcome = RUN_VIOLATION;
+    result->step = failure->step;
+    strbuf_clear(&result->sentence);
+    strbuf_puts(&result->sentence, failure->sentence);
+}
+
+static void feed_back(struct choices *choices, const struct run_replay *replay)
+{
+    for (size_t i = 0; i < replay->stream_count; i++)
+        choices_replay(choices, replay->streams[i].name, replay->streams[i].values,
+                       replay->streams[i].value_count);
+}
+
+static void prepare(struct run *run, uint64_t seed, const struct run_replay *replay)
+{
+    struct run_lane *lane = run->lane;
+    struct queue_config queue_config = queue_config_default();
+    struct cloud_config cloud_config = cloud_config_default();
+    choices_reset(lane->choices, seed);
+    trace_reset(lane->trace);
+    queue_reset(lane->queue, &queue_config);
+    cloud_reset(lane->cloud, &cloud_config);
+    if (replay)
+        feed_back(lane->choices, replay);
+    if (replay && replay->lines)
+        trace_expect(lane->trace, replay->lines);
+    struct sched_hooks hooks = {.self = run,
+                                .step_begin = on_step_begin,
+                                .step_end = on_step_end,
+                                .all_idle = on_all_idle};
+    run->sched = sched_new(lane->contexts, lane->choices, &hooks);
+    run->trace = lane->trace;
+    run->workload_stream = choices_stream(lane->choices, "workload");
+    run->world_stream = choices_stream(lane->choices, "world");
+    faults_begin(run);
+    struct check_setup setup = {.strategy = run->scenario->strategy,
+                                .db_epoch_ns = VIRTUAL_EPOCH_NS};
+    run->checks = checks_new(run->scenario->invariants, run->scenario->invariant_count, &setup);
+    trace_observe(lane->trace, checks_event, run->checks);
+    run->harness = proc_new(run->sched, "harness");
+}
+
+static void run_attempt(struct run_lane *lane, const struct scenario *scenario, uint64_t seed,
+                        const struct run_replay *replay, struct run_result *result)
+{
+    struct run run = {.lane = lane, .scenario = scenario, .result = result};
+    if (pg_lane_slate(lane->pg, seed, &result->sentence) != ERR_OK) {
+        result->outcome = RUN_INFRASTRUCTURE;
+        return;
+    }
+    prepare(&run, seed, replay);
+    play(&run);
+    conclude(&run);
+    sched_free(run.sched);
+    connections_free(&run);
+    checks_free(run.checks);
+    strbuf_release(&run.scratch);
+}
+
+void run_one(struct run_lane *lane, const struct scenario *scenario, uint64_t seed,
+             const struct run_replay *replay, struct run_result *result)
+{
+    for (int repeat = 0; repeat <= REPEAT_COUNT_MAX; repeat++) {
+        run_result_release(result);
+        run_result_init(result);
+        result->seed = seed;
+        run_attempt(lane, scenario, seed, replay, result);
+        result->counts.repeats = repeat;
+        if (!pg_lane_spoilt(lane->pg)) {
+            if (repeat > 0)
+                pg_lane_set_deadlock_timeout(lane->pg, DEADLOCK_TIMEOUT_MS_QUICK);
+            return;
+        }
+        pg_lane_set_deadlock_timeout(lane->pg, DEADLOCK_TIMEOUT_MS_PATIENT);
+    }
+    result->outcome = RUN_INFRASTRUCTURE;
+    strbuf_clear(&result->sentence);
+    strbuf_puts(&result->sentence, "the machine is too busy to stop a waiting session in time");
+}

@@ -1,0 +1,395 @@
+/* The database's part of the seam: statements as steps, waiters that wait their turn, ghosts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/run/internal.h"
+
+/* PostgreSQL's own deadlock_timeout, in virtual time: when a waiter looks whether it waits for ever. */
+#define DEADLOCK_CHECK_NS NS_PER_S
+
+/* How much of a statement's parameters and rows an event shows. */
+#define SHOWN_SIZE_MAX 400
+
+const char *rt_cell(const struct rt_rows *rows, int row, int column)
+{
+    FP_ASSERT(row >= 0 && row < rows->row_count);
+    FP_ASSERT(column >= 0 && column < rows->column_count);
+    return rows->cells[row * rows->column_count + column];
+}
+
+const char *rt_db_sqlstate(const struct rt_db *db)
+{
+    return db->sqlstate;
+}
+
+bool rt_db_is_lost(const struct rt_db *db)
+{
+    return db->lost;
+}
+
+/* ---- events ---- */
+
+static void put_cell(struct strbuf *out, const char *cell)
+{
+    strbuf_puts(out, cell ? cell : "~");
+}
+
+static const char *show_params(struct run *run, const struct rt_sql *sql, const char *const *params)
+{
+    strbuf_clear(&run->scratch);
+    for (int i = 0; i < sql->param_count; i++) {
+        if (i > 0)
+            strbuf_puts(&run->scratch, "|");
+        put_cell(&run->scratch, params[i]);
+    }
+    return strbuf_str(&run->scratch);
+}
+
+static const char *show_rows(struct run *run, const struct rt_rows *rows)
+{
+    strbuf_clear(&run->scratch);
+    for (int row = 0; row < rows->row_count && run->scratch.size < SHOWN_SIZE_MAX; row++)
+        for (int column = 0; column < rows->column_count; column++) {
+            if (row + column > 0)
+                strbuf_putc(&run->scratch, column == 0 ? ';' : '|');
+            put_cell(&run->scratch, rt_cell(rows, row, column));
+        }
+    return strbuf_str(&run->scratch);
+}
+
+static void report_done(struct rt_db *db, const char *kind)
+{
+    struct run *run = db->run;
+    const struct pg_result *result = pg_session_result(db->session);
+    trace_begin(run->trace, kind, db->name);
+    trace_text(run->trace, "sql", db->sql->name);
+    if (db->sql->param_count > 0)
+        trace_text(run->trace, "params", show_params(run, db->sql, db->params));
+    if (!result->ok) {
+        trace_text(run->trace, "sqlstate", result->sqlstate);
+        trace_text(run->trace, "message", result->message);
+    } else {
+        trace_text(run->trace, "result", result->tag);
+        if (result->rows.row_count > 0)
+            trace_text(run->trace, "rows", show_rows(run, &result->rows));
+    }
+    trace_end(run->trace);
+    report_changes(run, db->name, result);
+}
+
+static void report_sql(struct rt_db *db, const char *kind)
+{
+    trace_event(db->run->trace, kind, db->name, "sql", db->sql->name, NULL);
+}
+
+/* ---- waiting ---- */
+
+/* Blocked: until the lock is granted, or until it is this session's turn to find the deadlock that it
+ * is part of. The server looks once, a second after the wait began. */
+static void wait_for_lock(struct rt_db *db)
+{
+    struct run *run = db->run;
+    int64_t check_ns = sched_now_ns(run->sched) + DEADLOCK_CHECK_NS;
+    db->waiter = sched_current(run->sched);
+    bool checked = false;
+    while (!pg_session_is_granted(db->session)) {
+        if (checked) {
+            fiber_block(run->sched, "waiting for a lock");
+            continue;
+        }
+        if (fiber_block_until(run->sched, "waiting for a lock", check_ns, false))
+            continue;
+        checked = true;
+        if (!pg_session_is_granted(db->session) && pg_session_is_deadlocked(db->session)) {
+            report_sql(db, "db.deadlock");
+            break;
+        }
+    }
+    db->waiter = NULL;
+}
+
+static void wake_granted(void *self, struct pg_session *session)
+{
+    struct run *run = self;
+    struct rt_db *db = pg_session_data(session);
+    if (pg_session_is_granted(session) && db->waiter && fiber_is_blocked(db->waiter))
+        fiber_wake(run->sched, db->waiter);
+}
+
+void connections_wake(struct run *run)
+{
+    pg_lane_each_blocked(run->lane->pg, wake_granted, run);
+}
+
+/* ---- the server's side of a statement ---- */
+
+static void note_blocked(struct rt_db *db)
+{
+    db->run->result->counts.contended++;
+    report_sql(db, "db.blocked");
+}
+
+static enum pg_answer send_now(struct rt_db *db)
+{
+    db->sent = true;
+    enum pg_answer answer = pg_session_send(db->session, db->sql, db->params, db_now_ns(db->run));
+    if (answer == PG_BLOCKED)
+        note_blocked(db);
+    if (answer == PG_TROUBLE)
+        run_trouble(db->run, "%s", pg_lane_trouble(db->run->lane->pg));
+    return answer;
+}
+
+static enum pg_answer go_on(struct rt_db *db)
+{
+    if (db->answer == PG_BLOCKED) {
+        wait_for_lock(db);
+    } else {
+        report_sql(db, "db.gate");
+        fiber_yield(db->run->sched);
+    }
+    enum pg_answer answer = pg_session_continue(db->session);
+    if (answer == PG_BLOCKED)
+        note_blocked(db);
+    if (answer == PG_TROUBLE)
+        run_trouble(db->run, "%s", pg_lane_trouble(db->run->lane->pg));
+    return answer;
+}
+
+/* The client's side is over: the server learns of it as soon as it listens. */
+static void lose(struct rt_db *db)
+{
+    db->lost = true;
+    db->in_flight = false;
+    if (!db->session)
+        return;
+    pg_session_cut(db->session);
+    db->session = NULL;
+}
+
+/* A statement that could not be answered at once goes on in a fiber of its own: the server does not
+ * care whether its client sleeps or is dead. */
+static void driver_body(void *arg)
+{
+    struct rt_db *db = arg;
+    struct run *run = db->run;
+    if (!db->sent)
+        db->answer = send_now(db);
+    while (db->answer == PG_BLOCKED || db->answer == PG_AT_GATE)
+        db->answer = go_on(db);
+    bool ghost = db->proc == NULL;
+    if (db->answer == PG_DONE)
+        report_done(db, ghost ? "ghost.done" : "db.exec");
+    db->driving = false;
+    if (ghost)
+        lose(db);
+    else if (db->client && fiber_is_blocked(db->client))
+        fiber_wake(run->sched, db->client);
+}
+
+static void start_driver(struct rt_db *db)
+{
+    db->driving = true;
+    fiber_spawn(db->run->sched, db->run->harness, "server", driver_body, db);
+}
+
+/* ---- ghosts ---- */
+
+/* The client is gone, its statement is not. */
+static void become_ghost(struct rt_db *db)
+{
+    struct run *run = db->run;
+    run->result->counts.ghosts++;
+    db->proc = NULL;
+    db->client = NULL;
+    db->kept = arena_new();
+    const char **params =
+        arena_alloc(db->kept, ((size_t)db->sql->param_count + 1) * sizeof params[0]);
+    for (int i = 0; i < db->sql->param_count; i++)
+        params[i] = db->params[i] ? arena_strdup(db->kept, db->params[i]) : NULL;
+    db->params = params;
+    report_sql(db, "ghost.born");
+    if (!db->driving)
+        start_driver(db);
+}
+
+void connections_of_dead(struct run *run, const struct proc *proc)
+{
+    for (struct rt_db *db = run->connections; db; db = db->next) {
+        if (db->proc != proc)
+            continue;
+        if (db->in_flight && (db->driving || !db->sent)) {
+            become_ghost(db);
+            continue;
+        }
+        db->proc = NULL;
+        lose(db);
+    }
+}
+
+void connections_free(struct run *run)
+{
+    while (run->connections) {
+        struct rt_db *db = run->connections;
+        run->connections = db->next;
+        arena_free(db->kept);
+        free(db);
+    }
+}
+
+/* ---- the seam ---- */
+
+static struct rt_db *connection_new(struct rt *rt, const char *label)
+{
+    struct rt_db *db = fp_alloc(sizeof *db);
+    db->run = rt->run;
+    db->proc = rt->proc;
+    snprintf(db->name, sizeof db->name, "%s/%s", proc_name(rt->proc), label);
+    db->next = rt->run->connections;
+    rt->run->connections = db;
+    return db;
+}
+
+enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
+{
+    struct run *run = rt->run;
+    *db = NULL;
+    fiber_yield(run->sched);
+    enum drop_how how;
+    if (visit_point(rt, POINT_DB_OPEN, label, &how)) {
+        trace_event(run->trace, "db.unreachable", fiber_name(rt->fiber), "label", label, NULL);
+        return ERR_DB_UNREACHABLE;
+    }
+    struct pg_session *session = pg_session_open(run->lane->pg);
+    if (!session) {
+        run_trouble(run, "%s", pg_lane_trouble(run->lane->pg));
+        fiber_block(run->sched, "the harness is in trouble");
+    }
+    *db = connection_new(rt, label);
+    (*db)->session = session;
+    pg_session_set_data(session, *db);
+    trace_event(run->trace, "db.open", (*db)->name, NULL);
+    return ERR_OK;
+}
+
+static bool is_commit(const struct rt_sql *sql)
+{
+    return strncmp(sql->text, "COMMIT", strlen("COMMIT")) == 0;
+}
+
+static enum err answer_lost(struct rt_db *db)
+{
+    report_sql(db, "db.lost");
+    lose(db);
+    return ERR_DB_LOST;
+}
+
+/* The statement waits for a lock and its client is cut off meanwhile. */
+static enum err abandon(struct rt_db *db)
+{
+    if (!db->driving)
+        return answer_lost(db);
+    report_sql(db, "db.lost");
+    db->lost = true;
+    become_ghost(db);
+    return ERR_DB_LOST;
+}
+
+static enum err take_answer(struct rt_db *db, struct rt_rows *rows)
+{
+    const struct pg_result *result = pg_session_result(db->session);
+    if (!result->ok) {
+        memcpy(db->sqlstate, result->sqlstate, sizeof db->sqlstate);
+        return ERR_DB_SQL;
+    }
+    if (rows)
+        *rows = result->rows;
+    return ERR_OK;
+}
+
+/* The answer has arrived, so it counts; its rows must outlive the session that is cut now. */
+static void cut_after_answer(struct rt *rt, struct rt_db *db, struct rt_rows *rows)
+{
+    trace_event(rt->run->trace, "db.cut", db->name, NULL);
+    if (rows && rows->row_count > 0) {
+        int cell_count = rows->row_count * rows->column_count;
+        const char **cells = rt_alloc(rt, (size_t)cell_count * sizeof cells[0]);
+        for (int i = 0; i < cell_count; i++)
+            cells[i] = rows->cells[i] ? rt_printf(rt, "%s", rows->cells[i]) : NULL;
+        rows->cells = cells;
+    }
+    lose(db);
+}
+
+/* Until the answer is there. False: the client was cut off while it waited. */
+static bool await_answer(struct rt *rt, struct rt_db *db)
+{
+    enum drop_how how;
+    if (db->answer != PG_BLOCKED && db->answer != PG_AT_GATE)
+        return true;
+    bool blocked = db->answer == PG_BLOCKED;
+    db->client = rt->fiber;
+    start_driver(db);
+    if (blocked && visit_point(rt, POINT_DB_BLOCKED, db->sql->name, &how))
+        return false;
+    while (db->driving)
+        fiber_block(rt->run->sched, "waiting for the database");
+    return true;
+}
+
+enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
+                    const char *const *params, struct rt_rows *rows)
+{
+    struct run *run = rt->run;
+    enum drop_how how;
+    bool commit = is_commit(sql);
+    FP_ASSERT(db->proc == rt->proc || db->lost);
+    if (rows)
+        memset(rows, 0, sizeof *rows);
+    db->sqlstate[0] = '\0';
+    if (db->lost)
+        return ERR_DB_LOST;
+    fiber_yield(run->sched);
+    db->sql = sql;
+    db->params = params;
+    if (visit_point(rt, commit ? POINT_DB_COMMIT : POINT_DB_EXEC, sql->name, &how))
+        return answer_lost(db);
+
+    db->in_flight = true;
+    db->sent = false;
+    bool reply_lost = visit_point(rt, POINT_DB_SENT, sql->name, &how);
+    db->answer = send_now(db);
+    bool at_once = db->answer == PG_DONE;
+    if (!await_answer(rt, db))
+        return abandon(db);
+    db->in_flight = false;
+    if (db->answer == PG_TROUBLE)
+        fiber_block(run->sched, "the harness is in trouble");
+    if (db->answer == PG_LOST)
+        return answer_lost(db);
+    if (at_once)
+        report_done(db, "db.exec");
+    if (reply_lost)
+        return answer_lost(db);
+    enum err err = take_answer(db, rows);
+    if (visit_point(rt, commit ? POINT_DB_COMMITTED : POINT_DB_DONE, sql->name, &how))
+        cut_after_answer(rt, db, rows);
+    return err;
+}
+
+void rt_db_close(struct rt *rt, struct rt_db *db)
+{
+    if (!db)
+        return;
+    FP_ASSERT(!db->in_flight || !db->proc);
+    if (!db->proc)
+        return; /* a ghost closes itself */
+    if (db->session) {
+        trace_event(rt->run->trace, "db.close", db->name, NULL);
+        pg_session_close(db->session);
+    }
+    db->session = NULL;
+    db->lost = true;
+    db->proc = NULL;
+}

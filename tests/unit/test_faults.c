@@ -1,0 +1,232 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "faults/fault.h"
+
+/* A host that remembers what it was asked for. */
+struct fault_host {
+    enum { NOTHING, CRASH, PAUSE, DROP } did;
+    int64_t duration_ns;
+    enum drop_how how;
+    struct duration_range range;
+};
+
+void fault_crash(struct fault_host *host, int64_t restart_after_ns)
+{
+    host->did = CRASH;
+    host->duration_ns = restart_after_ns;
+}
+
+void fault_pause(struct fault_host *host, int64_t duration_ns)
+{
+    host->did = PAUSE;
+    host->duration_ns = duration_ns;
+}
+
+void fault_drop_connection(struct fault_host *host, enum drop_how how)
+{
+    host->did = DROP;
+    host->how = how;
+}
+
+uint32_t fault_draw(struct fault_host *host, uint32_t n)
+{
+    (void)host;
+    assert_true(n > 0);
+    return 0;
+}
+
+int64_t fault_draw_duration(struct fault_host *host, struct duration_range range)
+{
+    host->range = range;
+    return range.high_ns;
+}
+
+static const struct field *field_find(const struct field *fields, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(fields[i].key, key) == 0) {
+            return &fields[i];
+        }
+    }
+    fail_msg("no field %s", key);
+    return NULL;
+}
+
+static void *field_at(const struct fault_kind *kind, void *config, const char *key)
+{
+    return (char *)config + field_find(kind->fields, kind->field_count, key)->offset;
+}
+
+static const struct fault_kind *kind_of(const char *name)
+{
+    const struct fault_kind *kind = fault_kind_find(name);
+    assert_non_null(kind);
+    return kind;
+}
+
+static void strike(struct fault_host *host, const struct fault_kind *kind, const void *config,
+                   enum fault_point point)
+{
+    struct fault_visit visit = {.point = point, .actor = "worker-1", .role = "worker"};
+    kind->strike(host, config, &visit);
+}
+
+static void test_faults_registry_finds_each_by_its_name(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (; fault_kinds[count] != NULL; count++) {
+        assert_ptr_equal(fault_kind_find(fault_kinds[count]->name), fault_kinds[count]);
+    }
+    assert_int_equal(count, 3);
+    assert_null(fault_kind_find("crush"));
+}
+
+/* What the engine and the loader rely on, for every kind there will ever be. */
+static void test_faults_every_kind_is_well_formed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; fault_kinds[i] != NULL; i++) {
+        const struct fault_kind *kind = fault_kinds[i];
+        assert_non_null(kind->about);
+        assert_non_null(kind->strike);
+        assert_true(kind->config_size >= sizeof(struct fault_common));
+        assert_true(kind->points_default != 0);
+        assert_int_equal(kind->points_default & ~kind->points, 0);
+        assert_int_equal(kind->points >> FAULT_POINT_COUNT, 0);
+        assert_memory_equal(kind->example, kind->name, strlen(kind->name));
+        for (size_t f = 0; f < kind->field_count; f++) {
+            assert_true(kind->fields[f].offset >= sizeof(struct fault_common));
+            assert_true(kind->fields[f].offset < kind->config_size);
+            assert_non_null(kind->fields[f].about);
+        }
+    }
+}
+
+static void test_faults_common_fields_have_the_documented_defaults(void **state)
+{
+    (void)state;
+    const struct field *fields = fault_common_fields;
+    size_t count = fault_common_field_count;
+    assert_string_equal(field_find(fields, count, "target")->fallback, "any");
+    assert_string_equal(field_find(fields, count, "probability")->fallback, "0.05");
+    assert_string_equal(field_find(fields, count, "times")->fallback, "1");
+    assert_null(field_find(fields, count, "points")->fallback);
+}
+
+static void test_faults_points_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(fault_point_name(POINT_DB_OPEN), "db.open");
+    assert_string_equal(fault_point_name(POINT_WAKE), "wake");
+    assert_string_equal(fault_point_about(POINT_DB_COMMIT), "before a COMMIT is sent");
+}
+
+static void test_faults_points_asked_for_win_over_the_default(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("crash");
+    struct fault_common *common = calloc(1, kind->config_size);
+    assert_int_equal(fault_points(kind, common), kind->points_default);
+    common->points = POINT_BIT(POINT_SLEEP);
+    assert_int_equal(fault_points(kind, common), POINT_BIT(POINT_SLEEP));
+    free(common);
+}
+
+static void test_faults_crash_strikes_with_its_restart(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("crash");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    *(int64_t *)field_at(kind, config, "restart_after") = -1;
+    strike(&host, kind, config, POINT_DB_COMMIT);
+    assert_int_equal(host.did, CRASH);
+    assert_int_equal(host.duration_ns, -1);
+    assert_string_equal(field_find(kind->fields, kind->field_count, "restart_after")->words[0],
+                        "never");
+    free(config);
+}
+
+static void test_faults_pause_draws_from_its_range(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("pause");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+    struct duration_range range = {20 * NS_PER_MIN, 90 * NS_PER_MIN};
+
+    memcpy(field_at(kind, config, "for"), &range, sizeof range);
+    strike(&host, kind, config, POINT_CLOUD_CALL);
+    assert_int_equal(host.did, PAUSE);
+    assert_int_equal(host.duration_ns, 90 * NS_PER_MIN);
+    assert_int_equal(host.range.low_ns, 20 * NS_PER_MIN);
+    free(config);
+}
+
+static void assert_drops(enum fault_point point, enum drop_how how)
+{
+    const struct fault_kind *kind = kind_of("connection_drop");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    strike(&host, kind, config, point);
+    assert_int_equal(host.did, DROP);
+    assert_int_equal(host.how, how);
+    free(config);
+}
+
+static void test_faults_connection_drop_any_follows_the_point(void **state)
+{
+    (void)state;
+    assert_drops(POINT_DB_EXEC, DROP_REQUEST_LOST);
+    assert_drops(POINT_DB_COMMIT, DROP_REQUEST_LOST);
+    assert_drops(POINT_DB_SENT, DROP_REPLY_LOST);
+    assert_drops(POINT_DB_DONE, DROP_IDLE);
+    assert_drops(POINT_WAKE, DROP_IDLE);
+}
+
+static uint64_t drop_points(int how, uint64_t asked)
+{
+    const struct fault_kind *kind = kind_of("connection_drop");
+    struct fault_common *config = calloc(1, kind->config_size);
+    config->points = asked;
+    *(int *)field_at(kind, config, "how") = how;
+    uint64_t points = fault_points(kind, config);
+    free(config);
+    return points;
+}
+
+static void test_faults_connection_drop_how_limits_the_points(void **state)
+{
+    (void)state;
+    assert_int_equal(drop_points(1, 0), POINT_BIT(POINT_DB_EXEC));
+    assert_int_equal(drop_points(2, 0), POINT_BIT(POINT_DB_SENT));
+    assert_int_equal(drop_points(3, 0), POINT_BIT(POINT_DB_DONE));
+    assert_int_equal(drop_points(2, POINT_BIT(POINT_DB_EXEC)), 0);
+    assert_int_equal(drop_points(3, POINT_BIT(POINT_SLEEP)), POINT_BIT(POINT_SLEEP));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_faults_registry_finds_each_by_its_name),
+        cmocka_unit_test(test_faults_every_kind_is_well_formed),
+        cmocka_unit_test(test_faults_common_fields_have_the_documented_defaults),
+        cmocka_unit_test(test_faults_points_have_names),
+        cmocka_unit_test(test_faults_points_asked_for_win_over_the_default),
+        cmocka_unit_test(test_faults_crash_strikes_with_its_restart),
+        cmocka_unit_test(test_faults_pause_draws_from_its_range),
+        cmocka_unit_test(test_faults_connection_drop_any_follows_the_point),
+        cmocka_unit_test(test_faults_connection_drop_how_limits_the_points),
+    };
+    return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
+}
