@@ -80,6 +80,7 @@ struct pg_lane {
     const struct watched_table *watched;
     size_t watched_count;
     bool gated;
+    bool parking;
     struct strbuf wipe_sql;
     int64_t slate_count;
     int64_t opened_sequence;

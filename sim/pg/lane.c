@@ -25,6 +25,7 @@ enum err pg_lane_open(struct pg_server *server, struct pg_lane **out, struct str
 {
     struct pg_lane *lane = fp_alloc(sizeof *lane);
     lane->server = server;
+    lane->parking = pg_server_can_signal(server);
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         lane->sessions[i].lane = lane;
         lane->sessions[i].slot = i;
@@ -74,6 +75,12 @@ enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms)
     lane_disconnect(lane);
     lane->deadlock_timeout_ms = timeout_ms;
     return control_run(lane, sql);
+}
+
+void pg_lane_set_parking(struct pg_lane *lane, bool parking)
+{
+    FP_ASSERT(lane->blocked_count == 0);
+    lane->parking = parking && pg_server_can_signal(lane->server);
 }
 
 bool pg_lane_spoilt(const struct pg_lane *lane)

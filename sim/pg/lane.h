@@ -45,6 +45,10 @@ enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms);
 /* Since the last slate: a waiter was not stopped in time, so the order of things was not ours. */
 bool pg_lane_spoilt(const struct pg_lane *lane);
 
+/* Stop waiters, so that the order in which they go on is ours? On by default where the backends can be
+ * signalled; without it the server decides, and a run may not repeat itself. */
+void pg_lane_set_parking(struct pg_lane *lane, bool parking);
+
 /* Counted since the last slate, for the summary. */
 struct pg_lane_counts {
     int64_t statements;

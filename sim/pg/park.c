@@ -85,7 +85,7 @@ void park_stop(struct pg_session *session)
     lane->blocked_count++;
     lane->counts.parked++;
     lane->stirred = true;
-    if (!pg_server_can_signal(lane->server))
+    if (!lane->parking)
         return;
     int stopped = kill(session->pid, SIGSTOP);
     FP_ASSERT(stopped == 0);
@@ -100,7 +100,7 @@ void park_continue(struct pg_session *session)
     session->state = SESSION_BUSY;
     session->lane->blocked_count--;
     session->wait_began_ns = realtime_ns();
-    if (pg_server_can_signal(session->lane->server))
+    if (session->lane->parking)
         kill(session->pid, SIGCONT);
 }
 

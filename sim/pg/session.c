@@ -399,7 +399,8 @@ static enum pg_answer continue_deadlocked(struct pg_session *session)
         session->state = SESSION_BUSY;
         if (err != ERR_OK)
             return PG_TROUBLE;
-        if (session->deadlocked)
+        /* Not blocked any more: the error, or the lock, is on its way. */
+        if (session->deadlocked || session->granted)
             continue;
         session->wait_began_ns = realtime_ns();
         park_stop(session);

@@ -89,7 +89,7 @@ static void remove_posix_segments(uint32_t control_handle)
     int fd = shm_open(name, O_RDONLY, 0);
     if (fd < 0)
         return;
-    (void)remove_listed_segments;
+    remove_listed_segments(fd);
     close(fd);
     remove_posix_segment(control_handle);
 }

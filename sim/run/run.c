@@ -266,9 +266,11 @@ static void set_up(struct run *run)
     struct proc *proc = proc_new(run->sched, "setup");
     struct rt *rt = rt_new(run, NULL, proc);
     run->setting_up = true;
+    cloud_set_instant(run->lane->cloud, true);
     rt->fiber = fiber_spawn(run->sched, proc, NULL, setup_body, rt);
     enum sched_end end = sched_run(run->sched, INT64_MAX, run->scenario->step_count_max);
     run->setting_up = false;
+    cloud_set_instant(run->lane->cloud, false);
     forget_receivers(run, proc);
     if (end == SCHED_STEPS_OUT)
         run_trouble(run, "the strategy's setup does not end");

@@ -22,6 +22,7 @@ struct cloud {
 
     cloud_done_hook *hook;
     void *hook_self;
+    bool instant; /* calls take no time */
 };
 
 struct range {
@@ -456,6 +457,11 @@ static void plan(const struct cloud *cloud, struct cloud_call *call, struct choi
     struct range range = range_of(call);
     int64_t timeout_at_ns = world_later_ns(call->begin_ns, cloud->config.timeout_ns);
 
+    if (cloud->instant) {
+        call->end_ns = call->begin_ns;
+        call->answer_ns = call->begin_ns;
+        return;
+    }
     if (call->fault == CLOUD_FAULT_REQUEST_LOST) {
         call->end_ns = timeout_at_ns;
         call->answer_ns = timeout_at_ns;
@@ -527,6 +533,11 @@ static enum err accept(struct cloud *cloud, const struct rt_cloud_request *reque
         return ERR_OK;
     }
     return check_arrival(cloud, request, call);
+}
+
+void cloud_set_instant(struct cloud *cloud, bool instant)
+{
+    cloud->instant = instant;
 }
 
 enum err cloud_begin(struct cloud *cloud, int64_t now_ns, const struct rt_cloud_request *request,

@@ -107,6 +107,10 @@ void cloud_free(struct cloud *cloud); /* NULL is allowed */
 void cloud_reset(struct cloud *cloud, const struct cloud_config *config);
 void cloud_on_done(struct cloud *cloud, cloud_done_hook *hook, void *self); /* NULL: none */
 
+/* While set, calls take no time and draw nothing: for filling the world before a run. A reset keeps
+ * it. */
+void cloud_set_instant(struct cloud *cloud, bool instant);
+
 /* Begin a call. On ERR_OK it was accepted and *call is a copy of its record: the caller sleeps
  * until call->answer_ns and then calls cloud_finish. Any other answer is final, comes at once,
  * changes nothing and leaves *call zeroed:

@@ -474,6 +474,14 @@ static void test_scenario_workload_mistakes_are_reported(void **state)
                    "t.yaml:5:22: workload.clusters: 9 entries, at most 8 are allowed\n");
 }
 
+static void test_scenario_refused_name_is_not_missed_by_references(void **state)
+{
+    (void)state;
+    assert_refused(HEAD "workload: {clusters: [{name: a b}], jobs: [{type: CREATE, cluster: a}]}\n",
+                   "t.yaml:5:30: workload.clusters[0].name: expected a name of letters, digits, "
+                   "`-` and `_`, at most 48 characters, found `a b`\n");
+}
+
 static void test_scenario_verdict_mistakes_are_reported(void **state)
 {
     (void)state;
@@ -678,6 +686,7 @@ int main(void)
         TEST(test_scenario_targets_must_exist),
         TEST(test_scenario_fault_that_cannot_strike_is_refused),
         TEST(test_scenario_workload_mistakes_are_reported),
+        TEST(test_scenario_refused_name_is_not_missed_by_references),
         TEST(test_scenario_verdict_mistakes_are_reported),
         TEST(test_scenario_overrides_replace_values),
         TEST(test_scenario_override_makes_missing_mappings),

@@ -1,0 +1,173 @@
+#include "reports/json.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "faults/fault.h"
+#include "fp_version.h"
+#include "reports/sums.h"
+#include "sim/core/json_out.h"
+
+static void put_hex(struct json_out *out, const char *key, uint64_t value)
+{
+    char text[17];
+    snprintf(text, sizeof text, "%016" PRIx64, value);
+    json_key(out, key);
+    json_string(out, text);
+}
+
+static void put_int(struct json_out *out, const char *key, int64_t value)
+{
+    json_key(out, key);
+    json_int(out, value);
+}
+
+static void put_string(struct json_out *out, const char *key, const char *text)
+{
+    json_key(out, key);
+    json_string(out, text);
+}
+
+static void put_bool(struct json_out *out, const char *key, bool value)
+{
+    json_key(out, key);
+    json_bool(out, value);
+}
+
+static void put_double(struct json_out *out, const char *key, double value, int decimals)
+{
+    json_key(out, key);
+    json_double(out, value, decimals);
+}
+
+static void put_failure(struct json_out *out, const char *key, const struct campaign_failure *failure)
+{
+    json_key(out, key);
+    if (!failure->found) {
+        json_null(out);
+        return;
+    }
+    json_object_begin(out);
+    json_key(out, "seed");
+    json_uint(out, failure->seed);
+    put_string(out, "invariant", failure->invariant ? failure->invariant->name : NULL);
+    put_int(out, "step", failure->step);
+    put_string(out, "file", failure->file);
+    put_string(out, "sentence", failure->sentence);
+    json_object_end(out);
+}
+
+static void put_counts(struct json_out *out, const struct run_counts *counts)
+{
+    json_key(out, "counts");
+    json_object_begin(out);
+    put_int(out, "statements", counts->statements);
+    put_int(out, "contended", counts->contended);
+    put_int(out, "parked", counts->parked);
+    put_int(out, "deadlocks", counts->deadlocks);
+    put_int(out, "ghosts", counts->ghosts);
+    put_int(out, "gates", counts->gates);
+    put_int(out, "crashes", counts->crashes);
+    put_int(out, "repeats", counts->repeats);
+    json_object_end(out);
+}
+
+static void put_faults(struct json_out *out, const struct campaign_scenario *item)
+{
+    json_key(out, "faults_fired");
+    json_object_begin(out);
+    for (size_t i = 0; fault_kinds[i]; i++)
+        if (sums_has_fault(item, fault_kinds[i]))
+            put_int(out, fault_kinds[i]->name, sums_fired(item, fault_kinds[i]));
+    json_object_end(out);
+}
+
+static void put_expected(struct json_out *out, const struct campaign_scenario *item)
+{
+    struct strbuf text = STRBUF_INIT;
+    if (item->scenario->expect == EXPECT_PASS)
+        strbuf_puts(&text, "pass");
+    else
+        strbuf_printf(&text, "violates %s", item->scenario->expect_invariant->name);
+    put_string(out, "expected", strbuf_str(&text));
+    put_bool(out, "met", item->met);
+    strbuf_release(&text);
+}
+
+static void put_scenario(struct json_out *out, const struct campaign_scenario *item)
+{
+    json_object_begin(out);
+    put_string(out, "name", item->scenario->name);
+    put_string(out, "file", item->scenario->file);
+    put_string(out, "strategy", item->scenario->strategy->name);
+    put_string(out, "variant", item->scenario->variant);
+    put_int(out, "seeds", item->seed_count);
+    put_int(out, "passed", item->outcomes[RUN_PASS]);
+    put_int(out, "violations", item->outcomes[RUN_VIOLATION]);
+    put_int(out, "unknown", item->outcomes[RUN_UNKNOWN]);
+    put_int(out, "diverged", item->outcomes[RUN_DIVERGED]);
+    put_int(out, "infrastructure", item->outcomes[RUN_INFRASTRUCTURE]);
+    put_expected(out, item);
+    put_int(out, "steps", item->counts.steps);
+    put_double(out, "virtual_s", (double)item->counts.virtual_ns / (double)NS_PER_S, 3);
+    put_faults(out, item);
+    put_counts(out, &item->counts);
+    put_hex(out, "hash", item->hash);
+    put_failure(out, "first_failure", &item->first_failure);
+    put_failure(out, "first_unknown", &item->first_unknown);
+    put_failure(out, "first_divergence", &item->first_divergence);
+    json_object_end(out);
+}
+
+static void put_determinism(struct json_out *out, const struct sums *sums)
+{
+    json_key(out, "determinism");
+    json_object_begin(out);
+    put_int(out, "checked", sums->checked_count);
+    put_int(out, "diverged", sums->diverged_count);
+    json_object_end(out);
+}
+
+static void put_speed(struct json_out *out, const struct campaign_report *report,
+                      const struct sums *sums)
+{
+    put_double(out, "seeds_per_s", sums_per_s(sums->seed_count, report->wall_ns), 3);
+    put_double(out, "steps_per_s", sums_per_s(sums->counts.steps, report->wall_ns), 3);
+    put_double(out, "wall_s", (double)report->wall_ns / (double)NS_PER_S, 3);
+    put_double(out, "start_s", (double)report->start_ns / (double)NS_PER_S, 3);
+}
+
+static void put_circumstances(struct json_out *out, const struct campaign_report *report)
+{
+    put_int(out, "jobs", report->lane_count);
+    put_string(out, "server", report->server_version);
+    put_string(out, "version", FP_VERSION);
+    put_string(out, "commit", FP_GIT_COMMIT);
+    put_int(out, "engine", FP_ENGINE_VERSION);
+    put_bool(out, "interrupted", report->interrupted);
+    put_bool(out, "out_of_time", report->out_of_time);
+    put_string(out, "trouble", report->trouble.size > 0 ? strbuf_str(&report->trouble) : NULL);
+}
+
+void report_json(const struct campaign_report *report, struct strbuf *text)
+{
+    struct json_out out;
+    struct sums sums;
+    sums_of(report, &sums);
+    json_out_init(&out, text);
+    json_object_begin(&out);
+    put_string(&out, "verdict", sums_verdict(report));
+    json_key(&out, "scenarios");
+    json_array_begin(&out);
+    for (size_t i = 0; i < report->scenario_count; i++)
+        put_scenario(&out, &report->scenarios[i]);
+    json_array_end(&out);
+    put_determinism(&out, &sums);
+    put_speed(&out, report, &sums);
+    put_counts(&out, &sums.counts);
+    put_circumstances(&out, report);
+    json_object_end(&out);
+    json_out_finish(&out);
+    strbuf_putc(text, '\n');
+}

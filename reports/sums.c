@@ -1,0 +1,83 @@
+#include "reports/sums.h"
+
+#include <string.h>
+
+static void add_counts(struct run_counts *sum, const struct run_counts *one)
+{
+    sum->steps += one->steps;
+    sum->virtual_ns += one->virtual_ns;
+    sum->statements += one->statements;
+    sum->contended += one->contended;
+    sum->parked += one->parked;
+    sum->deadlocks += one->deadlocks;
+    sum->ghosts += one->ghosts;
+    sum->gates += one->gates;
+    sum->crashes += one->crashes;
+    sum->control_queries += one->control_queries;
+    sum->connects += one->connects;
+    sum->repeats += one->repeats;
+}
+
+void sums_of(const struct campaign_report *report, struct sums *sums)
+{
+    memset(sums, 0, sizeof *sums);
+    for (size_t i = 0; i < report->scenario_count; i++) {
+        const struct campaign_scenario *item = &report->scenarios[i];
+        sums->scenario_count += item->seed_count > 0;
+        sums->seed_count += item->seed_count;
+        sums->checked_count += item->checked_count;
+        sums->diverged_count += item->diverged_count;
+        add_counts(&sums->counts, &item->counts);
+    }
+}
+
+double sums_per_s(int64_t count, int64_t duration_ns)
+{
+    if (duration_ns <= 0)
+        return 0;
+    return (double)count * (double)NS_PER_S / (double)duration_ns;
+}
+
+const char *sums_verdict(const struct campaign_report *report)
+{
+    struct campaign_report done = *report;
+    done.interrupted = false;
+    switch (campaign_exit_code(&done)) {
+    case EXIT_PASS:
+        return "pass";
+    case EXIT_VIOLATION:
+        return "violation";
+    case EXIT_UNKNOWN:
+        return "unknown";
+    case EXIT_NOTHING_RAN:
+        return "nothing";
+    default:
+        return "infrastructure";
+    }
+}
+
+bool sums_has_fault(const struct campaign_scenario *item, const struct fault_kind *kind)
+{
+    for (size_t i = 0; i < item->scenario->fault_count; i++)
+        if (item->scenario->faults[i].kind == kind)
+            return true;
+    return false;
+}
+
+int64_t sums_fired(const struct campaign_scenario *item, const struct fault_kind *kind)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < item->scenario->fault_count; i++)
+        if (item->scenario->faults[i].kind == kind)
+            count += item->counts.fired[i];
+    return count;
+}
+
+int64_t sums_expected(const struct campaign_scenario *item)
+{
+    const struct scenario *scenario = item->scenario;
+    for (size_t i = 0; scenario->expect == EXPECT_VIOLATION && i < scenario->invariant_count; i++)
+        if (scenario->invariants[i] == scenario->expect_invariant)
+            return item->by_invariant[i];
+    return 0;
+}

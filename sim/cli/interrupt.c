@@ -1,0 +1,31 @@
+#include "sim/cli/interrupt.h"
+
+#include <signal.h>
+#include <string.h>
+
+static volatile bool interrupted;
+
+static void note(int number)
+{
+    (void)number;
+    interrupted = true;
+}
+
+void interrupt_install(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = note;
+    action.sa_flags = SA_RESTART;
+    for (size_t i = 0; i < FP_COUNT(numbers); i++)
+        sigaction(numbers[i], &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+}
+
+const volatile bool *interrupt_flag(void)
+{
+    return &interrupted;
+}

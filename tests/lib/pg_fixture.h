@@ -1,0 +1,18 @@
+/* A server and a lane for a test group; started once, gone afterwards. */
+#ifndef FENCEPOST_PG_FIXTURE_H
+#define FENCEPOST_PG_FIXTURE_H
+
+#include "sim/pg/lane.h"
+#include "sim/pg/session.h"
+
+/* cmocka group set-up and tear-down. */
+int pg_fixture_open(void **state);
+int pg_fixture_close(void **state);
+struct pg_lane *pg_fixture_lane(void);
+
+/* Put this schema into the database, with these gates; fails the test when it does not install. */
+void pg_fixture_install(const char *schema_sql, const char *const *gates, size_t gate_count);
+/* The first cell of the first row, as text of the fixture's own. */
+const char *pg_fixture_value(const char *sql);
+
+#endif
