@@ -16,13 +16,14 @@ struct line {
     size_t size;
 };
 
-/* How an event of a kind reads: {key} is the value of a field. What is not here is listed key by
- * key. */
+/* How an event of a kind reads: {key} is the value of a field, [a part in brackets] is left out when a
+ * field of it is absent. What is not here is listed key by key. */
 static const struct {
     const char *kind, *phrase;
 } phrases[] = {
     {"effect.start", "{op} {part} of {resource}, accepted: {accepted} (job {job}, run {run}, "
                      "token {token})"},
+    {"db.exec", "{sql}[ ({params})][ -> {result}][: {rows}][ -> {sqlstate} {message}]"},
     {"effect.end", "effect {effect} is over: {result}"},
     {"queue.sent", "{body} to group {group}"},
     {"fault.crash", "at {point} {operation}, back after {restart_after_ns}"},
@@ -84,21 +85,43 @@ static void put_list(struct strbuf *out, json_t *event)
     }
 }
 
+/* The value for "{key}..."; returns what comes after the brace. */
+static const char *put_place(struct strbuf *out, const json_t *event, const char *place)
+{
+    const char *end = strchr(place, '}');
+    char key[32];
+    FP_ASSERT(end);
+    size_t size = (size_t)(end - place) - 1;
+    FP_ASSERT(size < sizeof key);
+    memcpy(key, place + 1, size);
+    key[size] = '\0';
+    const json_t *value = json_object_get(event, key);
+    if (!value)
+        return NULL;
+    put_value(out, key, value);
+    return end + 1;
+}
+
 static void put_phrase(struct strbuf *out, const json_t *event, const char *phrase)
 {
-    while (*phrase != '\0') {
-        const char *end = *phrase == '{' ? strchr(phrase, '}') : NULL;
-        char key[32];
-        if (!end) {
+    size_t part_start = out->size;
+    while (phrase && *phrase != '\0') {
+        if (*phrase == '[' || *phrase == ']') {
+            part_start = out->size;
+            phrase++;
+            continue;
+        }
+        if (*phrase != '{') {
             strbuf_putc(out, *phrase++);
             continue;
         }
-        size_t size = (size_t)(end - phrase) - 1;
-        FP_ASSERT(size < sizeof key);
-        memcpy(key, phrase + 1, size);
-        key[size] = '\0';
-        put_value(out, key, json_object_get(event, key));
-        phrase = end + 1;
+        const char *next = put_place(out, event, phrase);
+        if (!next) {
+            out->size = part_start;
+            out->text[out->size] = '\0';
+            next = strchr(phrase, ']');
+        }
+        phrase = next;
     }
 }
 

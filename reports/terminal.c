@@ -9,7 +9,7 @@
 #include "reports/sums.h"
 
 #define NAME_WIDTH_MAX 48
-#define VARIANT_WIDTH_MAX 40
+#define VARIANT_WIDTH_MAX 48
 #define PROGRAM "./fencepost"
 
 enum mark { MARK_GOOD, MARK_BAD, MARK_UNKNOWN, MARK_NOT_RUN };

@@ -98,7 +98,7 @@ static enum err release_steps(struct release *release, enum release_end *end)
     if (err == ERR_OK) {
         err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
     }
-    if (err == ERR_OK) {
+    if (err == ERR_OK && !rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_LOCK_FIRST)) {
         err = link_exec(rt, link, &job_locks_lock_cluster, PARAMS(release->job->cluster_id), NULL);
     }
     if (err == ERR_OK) {

@@ -59,7 +59,9 @@ void checks_event(void *self, const struct event *event); /* a trace_observer */
 void checks_end(struct checks *checks, const struct event *last);
 /* The worst verdict over all invariants; VERDICT_PASS when there are none. */
 enum verdict checks_verdict(const struct checks *checks);
-/* The first failure over all invariants (lowest step, then order of the list), or NULL. */
-const struct finding *checks_first_failure(const struct checks *checks, const struct invariant **which);
+/* The first finding with that verdict over all invariants (lowest step, then order of the list), or
+ * NULL. */
+const struct finding *checks_first(const struct checks *checks, enum verdict verdict,
+                                   const struct invariant **which);
 
 #endif

@@ -175,14 +175,14 @@ enum verdict checks_verdict(const struct checks *checks)
     return worst;
 }
 
-const struct finding *checks_first_failure(const struct checks *checks,
-                                           const struct invariant **which)
+const struct finding *checks_first(const struct checks *checks, enum verdict verdict,
+                                   const struct invariant **which)
 {
     const struct check *first = NULL;
 
     for (size_t i = 0; i < checks->count; i++) {
         const struct check *check = &checks->list[i];
-        if (check->finding.verdict != VERDICT_FAIL) {
+        if (check->finding.verdict != verdict) {
             continue;
         }
         if (first == NULL || check->finding.step < first->finding.step) {

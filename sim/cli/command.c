@@ -60,7 +60,7 @@ void command_overview(struct strbuf *out)
                      "interrupted\n");
 }
 
-void command_help(const struct command *command, struct strbuf *out)
+void command_page(const struct command *command, struct strbuf *out)
 {
     const struct operands *operands = &command->operands;
     strbuf_printf(out, "usage: ./fencepost %s%s%s%s [OPTION...]\n\n%s\n\n", command->name,
@@ -75,7 +75,7 @@ void command_help(const struct command *command, struct strbuf *out)
 static int show_help(const struct command *command)
 {
     struct strbuf text = STRBUF_INIT;
-    command_help(command, &text);
+    command_page(command, &text);
     output_text(&text);
     strbuf_release(&text);
     return EXIT_PASS;

@@ -28,6 +28,6 @@ int cli_main(int argc, char **argv);
 /* "fencepost: ..." and "try: fencepost COMMAND --help" on standard error; returns EXIT_USAGE. */
 int command_usage(const struct command *command, const char *format, ...) FP_PRINTF(2, 3);
 void command_overview(struct strbuf *out);
-void command_help(const struct command *command, struct strbuf *out);
+void command_page(const struct command *command, struct strbuf *out);
 
 #endif

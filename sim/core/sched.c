@@ -433,6 +433,13 @@ static bool wants_time(struct sched *sched, size_t candidate_count, int64_t next
     return choice_rare(sched->slow, 2, sched->slowness_per_million) == 1;
 }
 
+/* Somebody is slow, but nobody is slow for ever: what lasts longer is a pause, and a fault. */
+static int64_t bounded(const struct sched *sched, size_t candidate_count, int64_t next_ns)
+{
+    int64_t most_ns = sched->now_ns + SCHED_SLOW_NS_MAX;
+    return candidate_count > 0 && next_ns > most_ns ? most_ns : next_ns;
+}
+
 enum sched_end sched_run(struct sched *sched, int64_t until_ns, int64_t step_count_max)
 {
     FP_ASSERT(!sched->current);
@@ -453,7 +460,7 @@ enum sched_end sched_run(struct sched *sched, int64_t until_ns, int64_t step_cou
                 if (candidate_count == 0)
                     return SCHED_TIME_OUT;
             } else {
-                advance_to(sched, next_ns);
+                advance_to(sched, bounded(sched, candidate_count, next_ns));
                 continue;
             }
         }

@@ -13,6 +13,8 @@
 
 #define SCHED_PROC_COUNT_MAX 256
 #define SCHED_FIBER_COUNT_MAX 1024
+/* By how much time passes at most while somebody could run. */
+#define SCHED_SLOW_NS_MAX (30 * NS_PER_S)
 
 struct sched;
 struct proc;
@@ -52,7 +54,8 @@ void sched_stop(struct sched *sched);
 int64_t sched_now_ns(const struct sched *sched);
 int64_t sched_step(const struct sched *sched);
 struct fiber *sched_current(const struct sched *sched); /* NULL outside of fibers */
-/* How often, in a million steps with something ready, time is advanced all the same: actors are slow. */
+/* How often, in a million steps with something ready, time is advanced all the same: actors are
+ * slow. */
 void sched_set_slowness(struct sched *sched, uint32_t per_million);
 
 /* ---- processes ---- */

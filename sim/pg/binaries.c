@@ -63,7 +63,8 @@ static bool ask_pg_config(struct strbuf *dir)
         return false;
     char *program = fp_format("%.*s/pg_config", (int)size, where);
     const char *const argv[] = {program, "--bindir", NULL};
-    struct spawn spawn = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .cpu = -1};
+    struct spawn spawn = {
+        .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .cpu = -1};
     bool found = spawn_capture(&spawn, &output, &ignored) == ERR_OK;
     size_t line_size = strcspn(strbuf_str(&output), "\n");
     found = found && line_size > 0 && has_programs(strbuf_str(&output), line_size);
@@ -140,10 +141,11 @@ enum err pg_find_binaries(const char *wanted_dir, struct strbuf *dir, struct str
         if (look_in_pattern(patterns[i], dir))
             return ERR_OK;
     }
-    strbuf_puts(why, "no PostgreSQL server (initdb, postgres) found; looked in the answer of pg_config "
-                     "--bindir, in PATH");
+    strbuf_puts(why, "no PostgreSQL server (initdb, postgres) found; looked in the answer of "
+                     "pg_config --bindir, in PATH");
     for (size_t i = 0; i < FP_COUNT(patterns); i++)
         strbuf_printf(why, ", in %s", patterns[i]);
-    strbuf_puts(why, ". Install one (apt-get install postgresql), or name its directory with --pg-bin");
+    strbuf_puts(why, ". Install one (apt-get install postgresql), or name its directory with "
+                     "--pg-bin");
     return ERR_INFRASTRUCTURE;
 }

@@ -109,6 +109,8 @@ enum err park_ask(struct pg_session *session, bool *blocked, bool *at_gate);
 /* Look at all blocked sessions again: granted, deadlocked. */
 enum err park_review(struct pg_lane *lane);
 void park_stop(struct pg_session *session);
+/* This session has done something: note whether that may matter to a waiter. */
+void park_stir(struct pg_session *session);
 void park_continue(struct pg_session *session);
 /* Wait until the backend of that pid is gone. */
 enum err park_wait_gone(struct pg_lane *lane, int pid);

@@ -99,6 +99,7 @@ void park_continue(struct pg_session *session)
     FP_ASSERT(session->state == SESSION_BLOCKED);
     session->state = SESSION_BUSY;
     session->lane->blocked_count--;
+    session->lane->stirred = true;
     session->wait_began_ns = realtime_ns();
     if (session->lane->parking)
         kill(session->pid, SIGCONT);
@@ -164,6 +165,23 @@ enum err park_review(struct pg_lane *lane)
             session->deadlocked = !session->granted && waits_for_itself(lane, i);
     }
     return err;
+}
+
+/* A waiter's fate is in the hands of those it waits for: only when one of them has done something,
+ * or the set of waiters itself has changed, is there anything new to see. */
+void park_stir(struct pg_session *session)
+{
+    struct pg_lane *lane = session->lane;
+    if (lane->blocked_count == 0)
+        return;
+    for (int i = 0; i < SESSION_COUNT_MAX && !lane->stirred; i++) {
+        const struct pg_session *waiter = &lane->sessions[i];
+        if (waiter->state != SESSION_BLOCKED)
+            continue;
+        for (int b = 0; b < waiter->blocker_count; b++)
+            if (waiter->blockers[b] == session->slot)
+                lane->stirred = true;
+    }
 }
 
 enum err pg_lane_settle(struct pg_lane *lane)

@@ -67,8 +67,8 @@ void pool_discard(struct pg_session *session)
     int pid = session->pid;
     /* A cut, not a farewell: the server sees the end of the stream and nothing else. */
     shutdown(PQsocket(session->conn), SHUT_RDWR);
+    park_stir(session);
     pool_drop(session);
-    lane->stirred = true;
     park_wait_gone(lane, pid);
 }
 
@@ -156,7 +156,7 @@ struct pg_session *pg_session_open(struct pg_lane *lane)
 void pg_session_close(struct pg_session *session)
 {
     FP_ASSERT(session->state == SESSION_IDLE);
-    session->lane->stirred = true;
+    park_stir(session);
     pool_reset(session);
 }
 

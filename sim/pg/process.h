@@ -1,9 +1,9 @@
 /* Processes of a server, found by where they run, and their end.
  *
- * Backends make sessions of their own, so neither a process group nor a session holds a whole server.
- * What holds it is the working directory: every process of a server has the data directory as its
- * own. Where that link may not be read (a container without CAP_SYS_PTRACE), the command line tells,
- * since it holds the data directory or the cluster's name. */
+ * Backends make sessions of their own, so neither a process group nor a session holds a whole
+ * server. What holds it is the working directory: every process of a server has the data directory
+ * as its own. Where that link may not be read (a container without CAP_SYS_PTRACE), the command
+ * line tells, since it holds the data directory or the cluster's name. */
 #ifndef FENCEPOST_PROCESS_H
 #define FENCEPOST_PROCESS_H
 
@@ -18,8 +18,8 @@
  * an old kernel. Caller closes. */
 int process_open(pid_t pid);
 
-/* When the process was started, in clock ticks since boot; a number that is used again gets another.
- * PROCESS_START_TICKS_UNKNOWN: there is no such process. */
+/* When the process was started, in clock ticks since boot; a number that is used again gets
+ * another. PROCESS_START_TICKS_UNKNOWN: there is no such process. */
 uint64_t process_start_ticks(pid_t pid);
 
 /* Differs after every boot; "" when the kernel does not tell. */
@@ -31,8 +31,8 @@ struct process_place {
     const char *cluster_name; /* their cluster's name begins with this; NULL: unknown */
 };
 
-/* Kill, once, every server process in that place but `spare`, stopped ones too. Returns how many were
- * found. Other programs, a shell or a pager say, are left alone. */
+/* Kill, once, every server process in that place but `spare`, stopped ones too. Returns how many
+ * were found. Other programs, a shell or a pager say, are left alone. */
 int process_kill_once(const struct process_place *place, pid_t spare);
 /* Again and again until there is none. False: some would not die. */
 bool process_kill_all(const struct process_place *place);

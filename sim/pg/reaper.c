@@ -13,13 +13,15 @@
 #define DISMISS_TIMEOUT_MS 10000
 #define DISMISSAL 'd'
 
-/* The reaper's own descriptors. It keeps the run directory's lock until it is done, so that no other
- * fencepost comes to clean up the same directory. */
+/* The reaper's own descriptors. It keeps the run directory's lock until it is done, so that no
+ * other fencepost comes to clean up the same directory. */
 enum { SOCKET_FD = 3, OWNER_FD = 4, FIRST_UNUSED_FD = 5, PARKING_FD_MIN = 16 };
 
 static void ignore_signals(void)
 {
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2};
+    static const int ignored[] = {
+        SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP, SIGUSR1, SIGUSR2,
+    };
     struct sigaction ignore = {.sa_handler = SIG_IGN};
 
     spawn_reset_signals();

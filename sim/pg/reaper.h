@@ -1,8 +1,9 @@
 /* A process that outlives a killed fencepost for just as long as it takes to clean up.
  *
- * It holds one end of a socket whose other end the fencepost and its lanes hold, and no program they
- * execute. When the last of them is gone, however that came about, it destroys the run directory. It
- * ignores what a terminal or a supervisor sends, and keeps nothing of the caller's open. */
+ * It holds one end of a socket whose other end the fencepost and its lanes hold, and no program
+ * they execute. When the last of them is gone, however that came about, it destroys the run
+ * directory. It ignores what a terminal or a supervisor sends, and keeps nothing of the caller's
+ * open. */
 #ifndef FENCEPOST_REAPER_H
 #define FENCEPOST_REAPER_H
 

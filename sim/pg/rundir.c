@@ -30,7 +30,8 @@
 #define OWNER_NAME "owner"
 #define OWNER_DRAFT_NAME "owner.new"
 #define OWNER_TEXT_SIZE_MAX 256
-#define OWNER_FORMAT "fencepost run directory, format 1\npid %d\nstart_ticks %" PRIu64 "\nboot_id %s\n"
+#define OWNER_FORMAT                                                                               \
+    "fencepost run directory, format 1\npid %d\nstart_ticks %" PRIu64 "\nboot_id %s\n"
 #define SOCKET_PATH_SIZE_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
 
 const char *rundir_environment(const char *name)
@@ -52,13 +53,15 @@ enum err rundir_check_room(const char *path, struct strbuf *why)
     uint64_t mib = free_mib(path);
     if (mib >= FREE_MIB_MIN)
         return ERR_OK;
-    strbuf_printf(why, "%s has %" PRIu64 " MiB free, a server needs %d: make room, or choose another "
-                       "FENCEPOST_TMPDIR", path, mib, FREE_MIB_MIN);
+    strbuf_printf(why,
+                  "%s has %" PRIu64 " MiB free, a server needs %d: make room, or choose another "
+                  "FENCEPOST_TMPDIR",
+                  path, mib, FREE_MIB_MIN);
     return ERR_INFRASTRUCTURE;
 }
 
-/* Where a run directory may be, in the order of preference. `wanted` and the environment's choice are
- * binding; the others are tried one after the other. */
+/* Where a run directory may be, in the order of preference. `wanted` and the environment's choice
+ * are binding; the others are tried one after the other. */
 struct candidates {
     const char *paths[CANDIDATE_COUNT_MAX];
     int count;
@@ -126,8 +129,10 @@ static enum err check_socket_path(const char *path, struct strbuf *why)
     free(longest);
     if (size <= SOCKET_PATH_SIZE_MAX)
         return ERR_OK;
-    strbuf_printf(why, "the socket path would be %zu bytes long, at most %zu are possible: choose a "
-                       "shorter FENCEPOST_TMPDIR than %s", size, SOCKET_PATH_SIZE_MAX, path);
+    strbuf_printf(why,
+                  "the socket path would be %zu bytes long, at most %zu are possible: choose a "
+                  "shorter FENCEPOST_TMPDIR than %s",
+                  size, SOCKET_PATH_SIZE_MAX, path);
     return ERR_INFRASTRUCTURE;
 }
 
@@ -347,7 +352,8 @@ static bool read_owner(int fd, struct owner *owner)
     text[size] = '\0';
     int pid;
     if (sscanf(text,
-               "fencepost run directory, format 1 pid %d start_ticks %" SCNu64 " boot_id %39[0-9a-f-]",
+               "fencepost run directory, format 1 pid %d start_ticks %" SCNu64
+               " boot_id %39[0-9a-f-]",
                &pid, &owner->start_ticks, owner->boot_id) != 3)
         return false;
     snprintf(again, sizeof(again), OWNER_FORMAT, pid, owner->start_ticks, owner->boot_id);
@@ -370,8 +376,8 @@ static bool is_ours(int fd, mode_t type)
     return fstat(fd, &st) == 0 && (st.st_mode & S_IFMT) == type && st.st_uid == geteuid();
 }
 
-/* Open and lock the owner file of a dead fencepost's directory. -1: it is not one. The lock keeps two
- * fenceposts from cleaning up the same directory. */
+/* Open and lock the owner file of a dead fencepost's directory. -1: it is not one. The lock keeps
+ * two fenceposts from cleaning up the same directory. */
 static int lock_dead(int dir_fd, pid_t named_pid)
 {
     struct owner owner;

@@ -1,6 +1,7 @@
 /* The run directory: everything one fencepost has on disk, and how to tell whether it still lives.
  *
- *   <tmp>/fencepost-<uid>-<pid>-<random>/   ours; 0700, or 0711 when the server runs as another user
+ *   <tmp>/fencepost-<uid>-<pid>-<random>/   ours; 0700, or 0711 when the server is run as
+ *                                           another user
  *     owner                                 who made it; locked (flock) for as long as one of the
  *                                           maker's processes lives
  *     template/                             the server user's, 0700
@@ -47,8 +48,8 @@ enum err rundir_check_room(const char *path, struct strbuf *why);
  * have in common. Caller frees. */
 char *rundir_cluster_name(const char *path, int lane);
 
-/* Kill every server in the run directory, remove its shared memory, and the directory. What cannot be
- * removed stays, with `owner`, for the next fencepost. Returns whether all is gone. */
+/* Kill every server in the run directory, remove its shared memory, and the directory. What cannot
+ * be removed stays, with `owner`, for the next fencepost. Returns whether all is gone. */
 bool rundir_destroy(const char *path);
 /* The same for one lane's directory. */
 bool rundir_destroy_lane(const char *path, int lane);

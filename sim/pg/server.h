@@ -19,9 +19,9 @@ struct pg_server_options {
 enum err pg_find_binaries(const char *wanted_dir, struct strbuf *dir, struct strbuf *why);
 
 /* Make the template data directory once for this process (initdb), under a run directory that
- * belongs to this process. Call before lanes are forked. ERR_INFRASTRUCTURE with `why`.
- * Also starts the reaper, a child process that cleans up when this process and every lane forked from
- * it are dead: waitpid(-1) in this process may see it. */
+ * belongs to this process. Call before lanes are forked. ERR_INFRASTRUCTURE with `why`. Also starts
+ * the reaper, a child process that cleans up when this process and every lane forked from it are
+ * dead: waitpid(-1) in this process may see it. */
 enum err pg_template_make(const struct pg_server_options *options, struct strbuf *why);
 /* Removes the run directory of this process with everything in it; servers that still run there are
  * killed. Does nothing when there is none, and in a forked lane. */
@@ -35,9 +35,9 @@ enum err pg_server_start(const struct pg_server_options *options, int lane,
 /* Immediate stop, directory removed, also when backends are stopped. NULL is allowed. */
 void pg_server_stop(struct pg_server *server);
 
-/* "host=... dbname=fencepost user=..."; owned by the server. The first is for the actors' sessions: the
- * role fencepost, no superuser, owner of the database, deadlock_timeout 50 ms. The second is for the
- * harness: the superuser fencepost_admin. */
+/* "host=... dbname=fencepost user=..."; owned by the server. The first is for the actors' sessions:
+ * the role fencepost, no superuser, owner of the database, deadlock_timeout 50 ms. The second is
+ * for the harness: the superuser fencepost_admin. */
 const char *pg_server_conninfo(const struct pg_server *server);
 const char *pg_server_admin_conninfo(const struct pg_server *server);
 const char *pg_server_version(const struct pg_server *server); /* "15.18" */

@@ -259,13 +259,13 @@ static void finish_statement(struct pg_session *session)
     result->committed = !session->in_transaction && !rolled_back;
     take_changes(session);
     session->state = SESSION_IDLE;
-    session->lane->stirred = true;
+    park_stir(session);
 }
 
 static enum pg_answer answer_lost(struct pg_session *session)
 {
     session->state = SESSION_IDLE;
-    session->lane->stirred = true;
+    park_stir(session);
     change_buffer_clear(&session->pending);
     return PG_LOST;
 }

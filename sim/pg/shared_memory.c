@@ -25,8 +25,8 @@ struct interlock_head {
     uint32_t control_handle; /* 0: there are no other segments */
 };
 
-/* The segment that lists the others (dsm_control_header, the same from 14 on). Its size has to fit, so
- * that another layout is noticed. */
+/* The segment that lists the others (dsm_control_header, the same from 14 on). Its size has to fit,
+ * so that another layout is noticed. */
 #define CONTROL_MAGIC UINT32_C(0x9a503d32)
 struct control_item {
     uint32_t handle;
@@ -114,8 +114,8 @@ static void remove_interlock(int id)
     (void)shmctl(id, IPC_RMID, NULL);
 }
 
-/* Root without its capabilities, in a container, may not remove another user's segment: do it as that
- * user. In a child, since there is no way back. */
+/* Root without its capabilities, in a container, may not remove another user's segment: do it as
+ * that user. In a child, since there is no way back. */
 static void remove_interlock_as(int id, uid_t uid)
 {
     if (uid == geteuid()) {

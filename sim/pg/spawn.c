@@ -147,8 +147,8 @@ static void child_pin(int cpu)
     (void)sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* The kernel forgets the death signal when the user changes, so this comes after that. A parent that
- * died before sends nothing any more: notice it by our new parent. */
+/* The kernel forgets the death signal when the user changes, so this comes after that. A parent
+ * that died before sends nothing any more: notice it by our new parent. */
 static void child_die_with_parent(int death_signal, pid_t parent)
 {
     if (death_signal == 0)

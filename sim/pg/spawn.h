@@ -35,8 +35,8 @@ struct spawn {
     int death_signal;               /* sent to the program when the calling thread dies; 0: none */
 };
 
-/* Returns once the program runs. The descriptors stay the caller's. ERR_INFRASTRUCTURE: it could not
- * be started, `why` names the step that failed. On ERR_OK the caller waits for *pid. */
+/* Returns once the program runs. The descriptors stay the caller's. ERR_INFRASTRUCTURE: it could
+ * not be started, `why` names the step that failed. On ERR_OK the caller waits for *pid. */
 enum err spawn_start(const struct spawn *spawn, pid_t *pid, struct strbuf *why);
 
 /* Wait for a child to end, at most about `timeout_ms`. True when it has ended: *status is as from

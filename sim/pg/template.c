@@ -65,9 +65,9 @@ static const char settings[] =
 
 static const char settings_from_18[] = "io_method = sync\n"; /* no I/O worker processes */
 
-/* A database less is hundreds of files less for every lane to copy: the one that initdb makes is used
- * under another name, and template0 serves nobody here. One statement a line, as a stand-alone backend
- * reads them. */
+/* A database less is hundreds of files less for every lane to copy: the one that initdb makes is
+ * used under another name, and template0 serves nobody here. One statement a line, as a stand-alone
+ * backend reads them. */
 static const char roles_sql[] =
     "CREATE ROLE fencepost LOGIN NOSUPERUSER\n"
     "ALTER ROLE fencepost SET deadlock_timeout = '50ms'\n"
@@ -110,8 +110,10 @@ void log_tail(const char *path, struct strbuf *out)
     strbuf_puts(out, first);
 }
 
-/* Run one of the server's programs to its end; what it prints goes to a log in the run directory. */
-static enum err run_program(const char *const *argv, int stdin_fd, int timeout_ms, struct strbuf *why)
+/* Run one of the server's programs to its end; what it prints goes to a log in the run directory.
+ * */
+static enum err run_program(const char *const *argv, int stdin_fd, int timeout_ms,
+                            struct strbuf *why)
 {
     const struct pg_template *template = &current.template;
     char *log = fp_format("%s/template.log", template->rundir.path);

@@ -245,7 +245,7 @@ static bool on_step_end(void *self)
     connections_wake(run);
     if (pg_lane_spoilt(run->lane->pg) || trace_diverged(run->trace)->found)
         return false;
-    return !checks_first_failure(run->checks, NULL);
+    return !checks_first(run->checks, VERDICT_FAIL, NULL);
 }
 
 static bool on_all_idle(void *self)
@@ -279,7 +279,7 @@ static void set_up(struct run *run)
 static bool is_over(const struct run *run)
 {
     return run->result->outcome != RUN_PASS || pg_lane_spoilt(run->lane->pg) ||
-           trace_diverged(run->trace)->found || checks_first_failure(run->checks, NULL);
+           trace_diverged(run->trace)->found || checks_first(run->checks, VERDICT_FAIL, NULL);
 }
 
 static const char *sched_end_text(enum sched_end end)
@@ -367,10 +367,12 @@ static void conclude(struct run *run)
                       difference->happened ? difference->happened : "(nothing more)");
         return;
     }
-    const struct finding *failure = checks_first_failure(run->checks, &result->invariant);
-    if (!failure)
+    const struct finding *failure = checks_first(run->checks, VERDICT_FAIL, &result->invariant);
+    const struct finding *unknown = checks_first(run->checks, VERDICT_UNKNOWN, NULL);
+    if (!failure && (!unknown || result->outcome != RUN_PASS))
         return;
-    result->outcome = RUN_VIOLATION;
+    result->outcome = failure ? RUN_VIOLATION : RUN_UNKNOWN;
+    failure = failure ? failure : unknown;
     result->step = failure->step;
     strbuf_clear(&result->sentence);
     strbuf_puts(&result->sentence, failure->sentence);

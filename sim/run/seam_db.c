@@ -130,9 +130,24 @@ static void note_blocked(struct rt_db *db)
     report_sql(db, "db.blocked");
 }
 
+/* A connection costs the server nothing before its first statement, so it is made with that. */
+static bool have_session(struct rt_db *db)
+{
+    if (db->session)
+        return true;
+    db->session = pg_session_open(db->run->lane->pg);
+    if (db->session)
+        pg_session_set_data(db->session, db);
+    return db->session != NULL;
+}
+
 static enum pg_answer send_now(struct rt_db *db)
 {
     db->sent = true;
+    if (!have_session(db)) {
+        run_trouble(db->run, "%s", pg_lane_trouble(db->run->lane->pg));
+        return PG_TROUBLE;
+    }
     enum pg_answer answer = pg_session_send(db->session, db->sql, db->params, db_now_ns(db->run));
     if (answer == PG_BLOCKED)
         note_blocked(db);
@@ -261,14 +276,7 @@ enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
         trace_event(run->trace, "db.unreachable", fiber_name(rt->fiber), "label", label, NULL);
         return ERR_DB_UNREACHABLE;
     }
-    struct pg_session *session = pg_session_open(run->lane->pg);
-    if (!session) {
-        run_trouble(run, "%s", pg_lane_trouble(run->lane->pg));
-        fiber_block(run->sched, "the harness is in trouble");
-    }
     *db = connection_new(rt, label);
-    (*db)->session = session;
-    pg_session_set_data(session, *db);
     trace_event(run->trace, "db.open", (*db)->name, NULL);
     return ERR_OK;
 }
@@ -385,10 +393,10 @@ void rt_db_close(struct rt *rt, struct rt_db *db)
     FP_ASSERT(!db->in_flight || !db->proc);
     if (!db->proc)
         return; /* a ghost closes itself */
-    if (db->session) {
+    if (!db->lost)
         trace_event(rt->run->trace, "db.close", db->name, NULL);
+    if (db->session)
         pg_session_close(db->session);
-    }
     db->session = NULL;
     db->lost = true;
     db->proc = NULL;

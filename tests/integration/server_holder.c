@@ -2,7 +2,8 @@
  *
  *   server_holder WORK_DIR LANE_COUNT
  *
- * Prints "leftovers N", then "template", then "ready"; each lane is a forked process, as it is in a real run. */
+ * Prints "leftovers N", then "template", then "ready"; each lane is a forked process, as it is in a
+ * real run. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

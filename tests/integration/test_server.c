@@ -178,7 +178,8 @@ static pid_t postmaster_of(int lane)
     const struct dirent *entry;
     while ((entry = readdir(dir)) != NULL) {
         if (strncmp(entry->d_name, "fencepost-", strlen("fencepost-")) == 0)
-            snprintf(data_dir, sizeof(data_dir), "%s/%s/lane-%d/data", work_dir, entry->d_name, lane);
+            snprintf(data_dir, sizeof(data_dir), "%s/%s/lane-%d/data", work_dir,
+                     entry->d_name, lane);
     }
     closedir(dir);
     return postmaster_pid(data_dir, &uid);
@@ -272,8 +273,12 @@ static void test_server_inherits_no_descriptor_of_the_caller(void **state)
 
     (void)state;
     snprintf(marker, sizeof(marker), "%s/marker", work_dir);
-    int fd = open(marker, O_RDWR | O_CREAT, 0600); /* on purpose without O_CLOEXEC */
-    assert_true(fd > 2);
+    int low_fd = open(marker, O_RDWR | O_CREAT, 0600); /* on purpose without O_CLOEXEC */
+    assert_true(low_fd > 2);
+    /* High enough not to be replaced by a descriptor that the server is given. */
+    int fd = fcntl(low_fd, F_DUPFD, 40);
+    assert_true(fd >= 40);
+    close(low_fd);
     make_template();
     struct pg_server *server = start(0);
     assert_int_equal(count_descriptors_of(getpid(), marker), 1);
@@ -589,8 +594,8 @@ static void test_server_lookalike_directories_are_left_alone(void **state)
     process_boot_id(boot_id);
     snprintf(name, sizeof(name), "fencepost-%u-%d-12345678", uid, (int)getpid());
     snprintf(text, sizeof(text),
-             "fencepost run directory, format 1\npid %d\nstart_ticks %llu\nboot_id %s\n", (int)getpid(),
-             (unsigned long long)process_start_ticks(getpid()), boot_id);
+             "fencepost run directory, format 1\npid %d\nstart_ticks %llu\nboot_id %s\n",
+             (int)getpid(), (unsigned long long)process_start_ticks(getpid()), boot_id);
     put_lookalike(name, text);
     assert_int_equal(pg_remove_leftovers(&options), 0);
     assert_int_equal(count_entries(work_dir), 7);
@@ -605,8 +610,8 @@ static void test_server_dead_owner_of_a_reused_number_is_removed(void **state)
     process_boot_id(boot_id);
     snprintf(name, sizeof(name), "fencepost-%u-%d-12345678", (unsigned)geteuid(), (int)getpid());
     snprintf(text, sizeof(text),
-             "fencepost run directory, format 1\npid %d\nstart_ticks 1\nboot_id %s\n", (int)getpid(),
-             boot_id);
+             "fencepost run directory, format 1\npid %d\nstart_ticks 1\nboot_id %s\n",
+             (int)getpid(), boot_id);
     put_lookalike(name, text);
     snprintf(name, sizeof(name), "fencepost-%u-%d-23456789", (unsigned)geteuid(), (int)getpid());
     snprintf(text, sizeof(text),
@@ -652,7 +657,8 @@ static void test_server_too_long_path_is_refused(void **state)
     snprintf(deep, sizeof(deep), "%s/%060d", work_dir, 0);
     assert_int_equal(mkdir(deep, 0755), 0);
     struct pg_server_options options = {.work_dir = deep, .cpu = -1};
-    expect_refusal(&options, "bytes long, at most 107 are possible: choose a shorter FENCEPOST_TMPDIR");
+    expect_refusal(&options,
+                   "bytes long, at most 107 are possible: choose a shorter FENCEPOST_TMPDIR");
     assert_int_equal(count_entries(deep), 0);
 }
 
@@ -722,7 +728,8 @@ static void test_server_failing_start_is_told_and_leaves_nothing(void **state)
     assert_int_equal(system(command), 0);
     assert_int_equal(pg_server_start(&options, 0, &server, &why), ERR_INFRASTRUCTURE);
     assert_null(server);
-    assert_non_null(strstr(strbuf_str(&why), "the server ended while it started, with exit status 1"));
+    assert_non_null(strstr(strbuf_str(&why), "the server ended while it started, with exit "
+                                             "status 1"));
     assert_non_null(strstr(strbuf_str(&why), "FATAL:  configuration file"));
     strbuf_release(&why);
     assert_int_equal(count_processes(), 0);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Kill a fencepost in every way a terminal, a supervisor or an out-of-memory killer does, and look for
-# what is left: directories, processes, shared memory.
+# Kill a fencepost in every way a terminal, a supervisor or an out-of-memory killer does, and look
+# for what is left: directories, processes, shared memory.
 #
 #   test_server_kill.sh PATH_OF_server_holder
 set -u
@@ -37,21 +37,15 @@ wait_for() { # a line in the output
 }
 
 servers() { # numbers of the processes that run in our place
-    for link in /proc/[0-9]*/cwd; do
-        case $(readlink "$link" 2>/dev/null) in
-        "$work"/*)
-            number=${link#/proc/}
-            echo "${number%/cwd}"
-            ;;
-        esac
-    done
+    ls -l /proc/[0-9]*/cwd 2>/dev/null | sed -n "s|.* /proc/\([0-9]*\)/cwd -> $work/.*|\1|p"
 }
 
 # System V segments by who made them, POSIX ones by who has them open: of processes in our place.
 remember_segments() {
     for number in $(servers); do
         made_by="$made_by $number"
-        posix="$posix $(sed -n 's|.* \(/dev/shm/PostgreSQL[.][0-9]*\).*|\1|p' "/proc/$number/maps" 2>/dev/null)"
+        posix="$posix $(sed -n 's|.* \(/dev/shm/PostgreSQL[.][0-9]*\).*|\1|p' \
+            "/proc/$number/maps" 2>/dev/null)"
     done
 }
 
@@ -72,20 +66,22 @@ expect_clean() {
     tries=0
     until is_clean; do
         tries=$((tries + 1))
-        if [ "$tries" -gt 400 ]; then
+        if [ "$tries" -gt 100 ]; then
             echo "FAILED: $1: left:" "$(ls "$work")" "processes:" "$(servers | tr '\n' ' ')" \
                 "segments:" "$(left_segments | tr '\n' ' ')"
             failed=1
+            made_by= posix=
             return
         fi
-        sleep 0.02
+        sleep 0.05
     done
     echo "ok: $1"
 }
 
 reaper_of() {
     for stat in /proc/[0-9]*/stat; do
-        awk -v parent="$1" '$2 == "(fencepost-reap)" && $4 == parent { print $1 }' "$stat" 2>/dev/null
+        awk -v parent="$1" '$2 == "(fencepost-reap)" && $4 == parent { print $1 }' \
+            "$stat" 2>/dev/null
     done
 }
 

@@ -81,7 +81,7 @@ static void assert_fails(struct fixture *fixture, int64_t step, const char *sent
     const struct finding *finding;
 
     finish(fixture);
-    finding = checks_first_failure(fixture->checks, NULL);
+    finding = checks_first(fixture->checks, VERDICT_FAIL, NULL);
     assert_non_null(finding);
     assert_int_equal(finding->step, step);
     assert_string_equal(finding->sentence, sentence);
@@ -99,8 +99,8 @@ static void test_lock_exclusive_two_rows_fails(void **state)
     at(fixture, 3, 7);
     trace_event(fixture->trace, "job.started", "worker-1", NULL);
     assert_fails(fixture, 2,
-                 "two live locks on demo at 6m: {job_id j1, locked_by worker-1.1, expires_at x} and "
-                 "{job_id j2, locked_by worker-1.1, expires_at x}");
+                 "two live locks on demo at 6m: {job_id j1, locked_by worker-1.1, expires_at x} "
+                 "and {job_id j2, locked_by worker-1.1, expires_at x}");
 }
 
 static void test_lock_exclusive_violation_is_seen_at_the_next_event(void **state)
@@ -111,7 +111,7 @@ static void test_lock_exclusive_violation_is_seen_at_the_next_event(void **state
     row(fixture, "insert", "demo", "j1", "x");
     row(fixture, "insert", "demo", "j2", "x");
     trace_event(fixture->trace, "job.started", "worker-1", NULL);
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
     close_fixture(fixture);
 }
 
@@ -210,8 +210,8 @@ static void test_lock_exclusive_renewed_lock_fails(void **state)
     at(fixture, 3, 70);
     row(fixture, "insert", "demo", "j2", "2026-01-01 02:00:00+00");
     finish(fixture);
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
-    assert_int_equal(checks_first_failure(fixture->checks, NULL)->step, 3);
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
+    assert_int_equal(checks_first(fixture->checks, VERDICT_FAIL, NULL)->step, 3);
     close_fixture(fixture);
 }
 
@@ -242,7 +242,7 @@ static void test_lock_exclusive_infinite_lock_never_expires(void **state)
     at(fixture, 2, 1000000);
     row(fixture, "insert", "demo", "j2", "infinity");
     finish(fixture);
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
     close_fixture(fixture);
 }
 

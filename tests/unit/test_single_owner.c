@@ -89,14 +89,14 @@ static void end(struct fixture *fixture, int64_t minutes, int64_t effect)
 
 static void assert_passes(struct fixture *fixture)
 {
-    assert_null(checks_first_failure(fixture->checks, NULL));
+    assert_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
     assert_int_equal(checks_verdict(fixture->checks), VERDICT_PASS);
 }
 
 static void assert_fails(struct fixture *fixture, int64_t step, const char *sentence)
 {
     const struct invariant *which = NULL;
-    const struct finding *finding = checks_first_failure(fixture->checks, &which);
+    const struct finding *finding = checks_first(fixture->checks, VERDICT_FAIL, &which);
 
     assert_non_null(finding);
     assert_string_equal(which->name, "single_owner");
@@ -190,7 +190,7 @@ static void test_single_owner_refused_end_does_not_end_another(void **state)
     start_on(fixture, 2, b, RESOURCE, "create", "dns", 2, "no");
     end(fixture, 3, 2);
     start(fixture, 4, b, "create", "dns", 3);
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
 }
 
 static void test_single_owner_other_resource_passes(void **state)
@@ -208,7 +208,7 @@ static void test_single_owner_other_run_fails(void **state)
     struct fixture *fixture = *state;
     start(fixture, 1, a, "create", "network", 1);
     start(fixture, 2, (struct owner){"worker-1.1", "j1", 2}, "create", "dns", 2);
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
 }
 
 static void test_single_owner_other_life_fails(void **state)
@@ -216,7 +216,7 @@ static void test_single_owner_other_life_fails(void **state)
     struct fixture *fixture = *state;
     start(fixture, 1, a, "create", "network", 1);
     start(fixture, 2, (struct owner){"worker-1.2", "j1", 1}, "create", "dns", 2);
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
 }
 
 static void test_single_owner_unreadable_effect_is_unknown(void **state)
@@ -224,7 +224,7 @@ static void test_single_owner_unreadable_effect_is_unknown(void **state)
     struct fixture *fixture = *state;
     at(fixture, 1);
     trace_event(fixture->trace, "effect.start", "worker", "accepted", "yes", NULL);
-    assert_null(checks_first_failure(fixture->checks, NULL));
+    assert_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
     assert_int_equal(checks_verdict(fixture->checks), VERDICT_UNKNOWN);
 }
 

@@ -65,7 +65,7 @@ static void test_valid_transitions_other_change_fails(void **state)
 {
     struct fixture *fixture = *state;
     change(fixture, "clusters", "DESTROYED", "DESTROYING");
-    const struct finding *finding = checks_first_failure(fixture->checks, NULL);
+    const struct finding *finding = checks_first(fixture->checks, VERDICT_FAIL, NULL);
     assert_non_null(finding);
     assert_int_equal(finding->step, 7);
     assert_string_equal(finding->sentence, "worker-1 took demo from DESTROYED to DESTROYING at "
@@ -76,7 +76,7 @@ static void test_valid_transitions_reverse_change_fails(void **state)
 {
     struct fixture *fixture = *state;
     change(fixture, "clusters", "DESTROYING", "READY");
-    assert_non_null(checks_first_failure(fixture->checks, NULL));
+    assert_non_null(checks_first(fixture->checks, VERDICT_FAIL, NULL));
 }
 
 static void test_valid_transitions_other_table_passes(void **state)

@@ -1,0 +1,247 @@
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "reports/json.h"
+#include "reports/progress.h"
+#include "reports/terminal.h"
+#include "sim/cli/command.h"
+#include "sim/cli/gather.h"
+#include "sim/cli/interrupt.h"
+#include "sim/cli/output.h"
+#include "sim/hunt/failure.h"
+#include "sim/hunt/single.h"
+
+#define SEED_COUNT_MAX 10000000
+#define FOLDER_TIME_NS (50 * NS_PER_S)
+#define RECHECK_PER_MILLION 20000
+
+struct run_config {
+    int64_t seeds, seed, first_seed, time_ns, jobs;
+    bool json, check_determinism, trace, quiet, no_colour;
+    const char *out, *pg_bin, *pg, *search;
+    struct args_list set;
+};
+
+static const char *const pg_words[] = {"local", NULL};
+static const char *const search_words[] = {"random", NULL};
+
+#define AT(member) offsetof(struct run_config, member)
+static const struct option run_options[] = {
+    {.name = "seeds", .type = OPTION_INTEGER, .offset = AT(seeds), .low = 1, .high = SEED_COUNT_MAX,
+     .value = "N", .fallback = "100", .about = "how many seeds of each scenario"},
+    {.name = "seed", .type = OPTION_INTEGER, .offset = AT(seed), .low = 0, .high = INT64_MAX,
+     .value = "S", .about = "just that one"},
+    {.name = "first-seed", .type = OPTION_INTEGER, .offset = AT(first_seed), .low = 0,
+     .high = INT64_MAX, .value = "N", .fallback = "1", .about = "the first of the seeds"},
+    {.name = "time", .type = OPTION_DURATION, .offset = AT(time_ns), .low = NS_PER_S,
+     .high = 30 * NS_PER_DAY, .value = "D",
+     .about = "begin no seed after it [50s for several scenarios without --seeds, else no limit]"},
+    {.name = "jobs", .type = OPTION_INTEGER, .offset = AT(jobs), .low = 1,
+     .high = CAMPAIGN_LANE_COUNT_MAX, .value = "J",
+     .about = "servers side by side [as many as there are processors]"},
+    {.name = "set", .type = OPTION_LIST, .offset = AT(set), .value = "PATH=VALUE",
+     .about = "put a value in place of the scenario's: topology.workers=5"},
+    {.name = "check-determinism", .type = OPTION_FLAG, .offset = AT(check_determinism),
+     .about = "run every seed twice and compare, not only 2 %"},
+    {.name = "search", .type = OPTION_WORD, .offset = AT(search), .words = search_words,
+     .value = "HOW", .fallback = "random", .about = "how the schedules are chosen"},
+    {.name = "out", .type = OPTION_TEXT, .offset = AT(out), .value = "DIR", .fallback = "out",
+     .about = "failures go to DIR/failures, traces to DIR/trace"},
+    {.name = "trace", .type = OPTION_FLAG, .offset = AT(trace),
+     .about = "with --seed: write the events, pass or not"},
+    {.name = "pg", .type = OPTION_WORD, .offset = AT(pg), .words = pg_words, .value = "WHERE",
+     .fallback = "local", .about = "where PostgreSQL runs"},
+    {.name = "pg-bin", .type = OPTION_TEXT, .offset = AT(pg_bin), .value = "DIR",
+     .about = "the folder of initdb and postgres [found by itself]"},
+    {.name = "json", .type = OPTION_FLAG, .offset = AT(json),
+     .about = "one JSON object on standard output, the rest on standard error"},
+    {.name = "quiet", .type = OPTION_FLAG, .offset = AT(quiet),
+     .about = "no progress, no summary; only what was not expected"},
+    {.name = "no-color", .type = OPTION_FLAG, .offset = AT(no_colour),
+     .about = "plain text on a terminal too, as NO_COLOR does"},
+};
+#undef AT
+
+extern const struct command command_run;
+
+static bool is_given(const struct args *args, const char *name)
+{
+    return args_given(args, run_options, FP_COUNT(run_options), name);
+}
+
+/* ---- options that belong together ---- */
+
+static int check_options(const struct args *args, const struct run_config *config)
+{
+    bool one_seed = is_given(args, "seed");
+    if (one_seed && is_given(args, "seeds"))
+        return command_usage(&command_run, "--seed and --seeds: either one seed or many");
+    if (one_seed && is_given(args, "first-seed"))
+        return command_usage(&command_run, "--seed and --first-seed: either one seed or many");
+    if (config->trace && !one_seed)
+        return command_usage(&command_run, "--trace needs --seed: the trace is that of one run");
+    if (!one_seed && config->first_seed > INT64_MAX - config->seeds)
+        return command_usage(&command_run, "--first-seed: seeds end at %" PRId64, INT64_MAX);
+    return EXIT_PASS;
+}
+
+static int processor_count(void)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 1;
+    int count = CPU_COUNT(&allowed);
+    return count < CAMPAIGN_LANE_COUNT_MAX ? count : CAMPAIGN_LANE_COUNT_MAX;
+}
+
+/* A server that gets no seed would only cost its start. */
+static int lane_count(const struct args *args, const struct run_config *config,
+                      size_t scenario_count, uint64_t seed_count)
+{
+    int64_t wanted = is_given(args, "jobs") ? config->jobs : processor_count();
+    uint64_t run_count = scenario_count * seed_count;
+    return run_count < (uint64_t)wanted ? (int)run_count : (int)wanted;
+}
+
+static struct campaign_options campaign_options_of(const struct args *args,
+                                                   const struct run_config *config,
+                                                   size_t scenario_count)
+{
+    bool one_seed = is_given(args, "seed");
+    struct campaign_options options = {
+        .first_seed = (uint64_t)(one_seed ? config->seed : config->first_seed),
+        .seed_count = one_seed ? 1 : (uint64_t)config->seeds,
+        .time_ns = config->time_ns,
+        .check_determinism = config->check_determinism,
+        .recheck_per_million = RECHECK_PER_MILLION,
+        .out_dir = config->out,
+        .server = {.bin_dir = config->pg_bin, .cpu = -1},
+    };
+    if (!one_seed && !is_given(args, "time") && !is_given(args, "seeds") && scenario_count > 1)
+        options.time_ns = FOLDER_TIME_NS;
+    options.lane_count = lane_count(args, config, scenario_count, options.seed_count);
+    return options;
+}
+
+/* ---- traces ---- */
+
+static bool write_trace(const struct run_config *config, const struct scenario *scenario,
+                        const struct single *single, struct strbuf *why)
+{
+    char *file = fp_format("%s/trace/%s-%" PRId64 ".jsonl", config->out, scenario->name,
+                           config->seed);
+    struct strbuf nothing = STRBUF_INIT;
+    bool good = failure_write_lines(file, &nothing, trace_lines(run_lane_trace(single->runs)), why);
+    if (good && !config->quiet)
+        fprintf(stderr, "trace: %s\n", file);
+    free(file);
+    return good;
+}
+
+static bool trace_scenario(const struct run_config *config, const struct scenario *scenario,
+                           struct single *single, struct strbuf *why)
+{
+    struct run_result result;
+    run_result_init(&result);
+    single_run(single, scenario, (uint64_t)config->seed, NULL, &result);
+    bool good = result.outcome != RUN_INFRASTRUCTURE;
+    if (good)
+        good = write_trace(config, scenario, single, why);
+    else
+        strbuf_puts(why, strbuf_str(&result.sentence));
+    run_result_release(&result);
+    return good;
+}
+
+/* A run is a function of scenario and seed, so the events of the campaign's run are had by running it
+ * once more, here. */
+static int write_traces(const struct run_config *config, const struct gathered *gathered,
+                        const struct pg_server_options *server)
+{
+    struct strbuf why = STRBUF_INIT;
+    struct single single;
+    bool good = single_open(&single, server, &why);
+    for (size_t i = 0; good && i < gathered->count && !*interrupt_flag(); i++)
+        good = trace_scenario(config, gathered->scenarios[i], &single, &why);
+    single_close(&single);
+    if (!good)
+        fprintf(stderr, "fencepost: %s\n", strbuf_str(&why));
+    strbuf_release(&why);
+    return good ? EXIT_PASS : EXIT_INFRASTRUCTURE;
+}
+
+/* ---- telling ---- */
+
+static void tell(const struct run_config *config, const struct campaign_report *report)
+{
+    FILE *file = config->json ? stderr : stdout;
+    bool colour = output_has_colour(file, config->no_colour);
+    struct strbuf text = STRBUF_INIT;
+    if (config->quiet)
+        report_terminal_findings(report, colour, &text);
+    else
+        report_terminal(report, colour, &text);
+    if (config->json) {
+        fputs(strbuf_str(&text), stderr);
+        strbuf_clear(&text);
+        report_json(report, &text);
+    }
+    output_text(&text);
+    strbuf_release(&text);
+}
+
+/* ---- the command ---- */
+
+static void run_campaign(const struct run_config *config, const struct gathered *gathered,
+                         const struct campaign_options *options, struct campaign_report *report)
+{
+    struct progress progress;
+    progress_init(&progress, stderr, output_is_terminal(stderr));
+    campaign_run((const struct scenario *const *)gathered->scenarios, gathered->count, options,
+                 config->quiet ? NULL : progress_watch, &progress, interrupt_flag(), report);
+    progress_end(&progress);
+}
+
+static int run_gathered(const struct args *args, const struct run_config *config,
+                        const struct gathered *gathered)
+{
+    struct campaign_report report;
+    struct campaign_options options = campaign_options_of(args, config, gathered->count);
+    run_campaign(config, gathered, &options, &report);
+    int code = campaign_exit_code(&report);
+    if (config->trace && !report.interrupted && !report.lane_failed) {
+        int trace_code = write_traces(config, gathered, &options.server);
+        code = trace_code == EXIT_PASS ? code : trace_code;
+    }
+    tell(config, &report);
+    campaign_report_release(&report);
+    return code;
+}
+
+static int run_run(const struct args *args, const void *config)
+{
+    static struct gathered gathered;
+    const struct run_config *run = config;
+    int code = check_options(args, run);
+    if (code != EXIT_PASS)
+        return code;
+    code = gather(&gathered, args->operands, args->operand_count, &run->set);
+    if (code == EXIT_PASS)
+        code = run_gathered(args, run, &gathered);
+    gather_release(&gathered);
+    return code;
+}
+
+const struct command command_run = {
+    .name = "run",
+    .about = "run many seeds of scenarios and say whether each did what it should",
+    .notes = "Each seed is one run: the same scenario and seed give the same run, always. The lowest "
+             "seed\nthat fails is kept as a file for `./fencepost replay`.\n",
+    .operands = {"SCENARIO|FOLDER", 1, SIZE_MAX,
+                 "files, or folders that are searched for *.yaml (not in bad/, corpus/)"},
+    .options = run_options,
+    .option_count = FP_COUNT(run_options),
+    .config_size = sizeof(struct run_config),
+    .run = run_run,
+};
