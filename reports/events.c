@@ -16,8 +16,8 @@ struct line {
     size_t size;
 };
 
-/* How an event of a kind reads: {key} is the value of a field, [a part in brackets] is left out when a
- * field of it is absent. What is not here is listed key by key. */
+/* How an event of a kind reads: {key} is the value of a field, [a part in brackets] is left out
+ * when a field of it is absent. What is not here is listed key by key. */
 static const struct {
     const char *kind, *phrase;
 } phrases[] = {

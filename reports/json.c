@@ -41,7 +41,8 @@ static void put_double(struct json_out *out, const char *key, double value, int 
     json_double(out, value, decimals);
 }
 
-static void put_failure(struct json_out *out, const char *key, const struct campaign_failure *failure)
+static void put_failure(struct json_out *out, const char *key,
+                        const struct campaign_failure *failure)
 {
     json_key(out, key);
     if (!failure->found) {

@@ -1,4 +1,5 @@
-/* One line that says how far a campaign is: rewritten on a terminal, a line now and then elsewhere. */
+/* One line that says how far a campaign is: rewritten on a terminal, a line now and then elsewhere.
+ */
 #ifndef FENCEPOST_PROGRESS_H
 #define FENCEPOST_PROGRESS_H
 

@@ -74,9 +74,9 @@ static void put_summary(struct strbuf *out, const struct replay_report *report)
     bool is_finished = result->outcome != RUN_DIVERGED && result->outcome != RUN_INFRASTRUCTURE;
     if (is_finished && report->failure) {
         bool differs = verdict_differs(report);
-        strbuf_printf(out, "replayed: same %" PRId64 " steps, %s hash %016" PRIx64 ", ",
-                      result->counts.steps, differs && report->failure->hash != result->hash
-                      ? "but the" : "same", result->hash);
+        strbuf_printf(
+            out, "replayed: same %" PRId64 " steps, %s hash %016" PRIx64 ", ", result->counts.steps,
+            differs && report->failure->hash != result->hash ? "but the" : "same", result->hash);
         strbuf_puts(out, differs ? "but the verdict is another: " : "");
     } else if (is_finished) {
         strbuf_printf(out, "%s, seed %" PRIu64 ": %" PRId64 " steps, hash %016" PRIx64 ", ",

@@ -16,8 +16,8 @@ struct sums {
 void sums_of(const struct campaign_report *report, struct sums *sums);
 /* 0 when no time passed. */
 double sums_per_s(int64_t count, int64_t duration_ns);
-/* "pass", "violation", "unknown", "infrastructure" or "nothing": of what was run, interrupted or not.
- * A run that diverged cannot be trusted, which makes it infrastructure. Static. */
+/* "pass", "violation", "unknown", "infrastructure" or "nothing": of what was run, interrupted or
+ * not. A run that diverged cannot be trusted, which makes it infrastructure. Static. */
 const char *sums_verdict(const struct campaign_report *report);
 
 /* Does the scenario have a fault of this kind, and how often did those strike? */

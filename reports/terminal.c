@@ -130,8 +130,10 @@ static void put_result(struct strbuf *out, const struct campaign_scenario *item)
     if (item->seed_count == 0) {
         strbuf_puts(out, "not run");
     } else if (item->diverged_count > 0) {
-        strbuf_printf(out, "DIVERGED: %" PRId64 " of %" PRId64 " seeds did something else the second "
-                           "time", item->diverged_count, item->checked_count);
+        strbuf_printf(out,
+                      "DIVERGED: %" PRId64 " of %" PRId64 " seeds did something else the second "
+                      "time",
+                      item->diverged_count, item->checked_count);
     } else if (item->outcomes[RUN_VIOLATION] > expected_count) {
         put_broken(out, item);
     } else if (item->outcomes[RUN_INFRASTRUCTURE] > 0) {
@@ -141,7 +143,8 @@ static void put_result(struct strbuf *out, const struct campaign_scenario *item)
         strbuf_printf(out, "caught: %s broken in %" PRId64 " of %" PRId64 " seeds (expected)",
                       scenario->expect_invariant->name, expected_count, item->seed_count);
     } else if (scenario->expect == EXPECT_VIOLATION) {
-        strbuf_printf(out, "expected violation of %s NOT found in ", scenario->expect_invariant->name);
+        strbuf_printf(out, "expected violation of %s NOT found in ",
+                      scenario->expect_invariant->name);
         put_counted(out, item->seed_count, "seed", "seeds");
     } else if (item->outcomes[RUN_UNKNOWN] > 0) {
         strbuf_printf(out, "unknown: %" PRId64 " of %" PRId64 " seeds did not come to rest",
@@ -232,10 +235,11 @@ static void put_tried(struct strbuf *out, const struct campaign_report *report,
     put_count(out, (int64_t)(sums_per_s(sums->seed_count, report->wall_ns) + 0.5));
     strbuf_puts(out, " seeds/s, ");
     put_count(out, (int64_t)(sums_per_s(sums->counts.steps, report->wall_ns) + 0.5));
-    strbuf_printf(out, " steps/s\n             on %d %s of PostgreSQL %s, which took %.1f s to start "
-                       "and stop\n", report->lane_count,
-                  report->lane_count == 1 ? "server" : "servers", report->server_version,
-                  (double)report->start_ns / (double)NS_PER_S);
+    strbuf_printf(out,
+                  " steps/s\n             on %d %s of PostgreSQL %s, which took %.1f s to start "
+                  "and stop\n",
+                  report->lane_count, report->lane_count == 1 ? "server" : "servers",
+                  report->server_version, (double)report->start_ns / (double)NS_PER_S);
 }
 
 static void put_database(struct strbuf *out, const struct run_counts *counts)
@@ -264,6 +268,8 @@ static void put_determinism(struct strbuf *out, const struct sums *sums)
 
 static void put_limits(struct strbuf *out, const struct campaign_report *report)
 {
+    if (report->lane_failed && !report->interrupted)
+        strbuf_printf(out, "trouble      %s\n", strbuf_str(&report->trouble));
     if (report->interrupted)
         strbuf_puts(out, "interrupted  this is what was done until then\n");
     else if (report->out_of_time)
@@ -286,7 +292,8 @@ static void put_caught(struct strbuf *out, const struct campaign_report *report)
             continue;
         strbuf_printf(out, "%s  %s (%s) breaks %s\n    ", title, item->scenario->name,
                       item->scenario->variant, item->first_failure.invariant->name);
-        report_replay_command(item->scenario, item->first_failure.seed, item->first_failure.file, out);
+        report_replay_command(item->scenario, item->first_failure.seed, item->first_failure.file,
+                              out);
         strbuf_putc(out, '\n');
         title = "";
     }
@@ -299,8 +306,8 @@ static void put_finding(struct strbuf *out, const struct scenario *scenario, con
 {
     strbuf_putc(out, '\n');
     put_coloured(out, colour, marks[MARK_BAD].colour, "%s", what);
-    strbuf_printf(out, " in %s (%s), seed %" PRIu64 "\n  step %" PRId64 "\n  %s\n  ", scenario->name,
-                  scenario->variant, failure->seed, failure->step,
+    strbuf_printf(out, " in %s (%s), seed %" PRIu64 "\n  step %" PRId64 "\n  %s\n  ",
+                  scenario->name, scenario->variant, failure->seed, failure->step,
                   failure->sentence ? failure->sentence : "");
     report_replay_command(scenario, failure->seed, failure->file, out);
     strbuf_putc(out, '\n');
@@ -310,8 +317,10 @@ static void put_not_found(struct strbuf *out, const struct campaign_scenario *it
 {
     strbuf_putc(out, '\n');
     put_coloured(out, colour, marks[MARK_BAD].colour, "expected violation NOT found");
-    strbuf_printf(out, " in %s (%s)\n  %s held in all of %" PRId64 " seeds; more seeds may find it\n  "
-                  PROGRAM " run ", item->scenario->name, item->scenario->variant,
+    strbuf_printf(out,
+                  " in %s (%s)\n  %s held in all of %" PRId64
+                  " seeds; more seeds may find it\n  " PROGRAM " run ",
+                  item->scenario->name, item->scenario->variant,
                   item->scenario->expect_invariant->name, item->seed_count);
     put_shell_word(out, item->scenario->file);
     strbuf_printf(out, " --seeds %" PRId64 "\n", item->seed_count * 10);
@@ -338,20 +347,10 @@ static bool put_unexpected(struct strbuf *out, const struct campaign_scenario *i
     return true;
 }
 
-static void put_trouble(struct strbuf *out, const struct campaign_report *report, bool colour)
-{
-    if (!report->lane_failed || report->interrupted)
-        return;
-    strbuf_putc(out, '\n');
-    put_coloured(out, colour, marks[MARK_BAD].colour, "infrastructure");
-    strbuf_printf(out, ": %s\n", strbuf_str(&report->trouble));
-}
-
 void report_terminal_findings(const struct campaign_report *report, bool colour, struct strbuf *out)
 {
     int shown_count = 0, more_count = 0;
     struct strbuf dropped = STRBUF_INIT;
-    put_trouble(out, report, colour);
     for (size_t i = 0; i < report->scenario_count; i++) {
         bool is_full = shown_count == TERMINAL_FINDING_COUNT_MAX;
         if (!put_unexpected(is_full ? &dropped : out, &report->scenarios[i], colour))
@@ -373,8 +372,8 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
         put_tried(out, report, &sums);
         put_database(out, &sums.counts);
         put_determinism(out, &sums);
+        put_limits(out, report);
     }
-    put_limits(out, report);
     put_caught(out, report);
     report_terminal_findings(report, colour, out);
 }

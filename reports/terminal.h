@@ -7,10 +7,12 @@
 #define TERMINAL_FINDING_COUNT_MAX 10
 
 /* A table with one line per scenario, what was tried, what the database went through, which broken
- * designs were caught; last, everything that was not expected, each with the command that shows it. */
+ * designs were caught; last, everything that was not expected, each with the command that shows it.
+ * Nothing when nothing was run. */
 void report_terminal(const struct campaign_report *report, bool colour, struct strbuf *out);
 /* The last part alone; nothing when all is as expected. */
-void report_terminal_findings(const struct campaign_report *report, bool colour, struct strbuf *out);
+void report_terminal_findings(const struct campaign_report *report, bool colour,
+                              struct strbuf *out);
 
 /* The command that runs the seed again. */
 void report_replay_command(const struct scenario *scenario, uint64_t seed, const char *failure_file,

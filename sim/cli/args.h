@@ -1,5 +1,5 @@
-/* Command-line options as tables: one walker does unknown options with a suggestion, missing values,
- * types and ranges; the same tables print the help. */
+/* Command-line options as tables: one walker does unknown options with a suggestion, missing
+ * values, types and ranges; the same tables print the help. */
 #ifndef FENCEPOST_ARGS_H
 #define FENCEPOST_ARGS_H
 
@@ -49,9 +49,9 @@ struct args {
 
 enum args_answer { ARGS_OK, ARGS_HELP, ARGS_WRONG };
 
-/* Read the arguments after the name of the subcommand. `--name value`, `--name=value`, `--` ends the
- * options, -h and --help give ARGS_HELP. ARGS_WRONG with one line in `why`. Everything in `config` and
- * `args` points into argv or the tables. An option other than a list is given once. */
+/* Read the arguments after the name of the subcommand. `--name value`, `--name=value`, `--` ends
+ * the options, -h and --help give ARGS_HELP. ARGS_WRONG with one line in `why`. Everything in
+ * `config` and `args` points into argv or the tables. An option other than a list is given once. */
 enum args_answer args_parse(const struct option *options, size_t option_count,
                             const struct operands *operands, int argc, char **argv, void *config,
                             struct args *args, struct strbuf *why);

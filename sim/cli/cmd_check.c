@@ -9,8 +9,11 @@ struct check_config {
 };
 
 static const struct option check_options[] = {
-    {.name = "set", .type = OPTION_LIST, .offset = offsetof(struct check_config, set),
-     .value = "PATH=VALUE", .about = "put a value in place of the file's"},
+    {.name = "set",
+     .type = OPTION_LIST,
+     .offset = offsetof(struct check_config, set),
+     .value = "PATH=VALUE",
+     .about = "put a value in place of the file's"},
 };
 
 static int check_run(const struct args *args, const void *config)

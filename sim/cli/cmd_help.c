@@ -35,6 +35,7 @@ static int help_run(const struct args *args, const void *config)
 const struct command command_help = {
     .name = "help",
     .about = "this overview, the page of a command, or of scenario files (help scenario)",
-    .operands = {"COMMAND|scenario", 0, 1, "a command, or `scenario`: every key of a scenario file"},
+    .operands = {"COMMAND|scenario", 0, 1,
+                 "a command, or `scenario`: every key of a scenario file"},
     .run = help_run,
 };

@@ -16,7 +16,9 @@ struct list_config {
 };
 
 static const struct option list_options[] = {
-    {.name = "json", .type = OPTION_FLAG, .offset = offsetof(struct list_config, json),
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct list_config, json),
      .about = "one JSON array"},
 };
 
@@ -130,8 +132,8 @@ static void json_faults(struct json_out *out)
 static void list_invariants(struct strbuf *out)
 {
     for (size_t i = 0; invariants[i]; i++)
-        strbuf_printf(out, "%s%s\n  verifies:        %s\n  does not verify: %s\n", i > 0 ? "\n" : "",
-                      invariants[i]->name, invariants[i]->verifies,
+        strbuf_printf(out, "%s%s\n  verifies:        %s\n  does not verify: %s\n",
+                      i > 0 ? "\n" : "", invariants[i]->name, invariants[i]->verifies,
                       invariants[i]->does_not_verify);
 }
 
@@ -345,8 +347,7 @@ static int list_run(const struct args *args, const void *config)
 const struct command command_list = {
     .name = "list",
     .about = "what there is: scenarios [FOLDER], faults, invariants, strategies, weaknesses",
-    .operands = {"TOPIC", 1, 2,
-                 "scenarios [FOLDER], faults, invariants, strategies or weaknesses"},
+    .operands = {"TOPIC", 1, 2, "scenarios [FOLDER], faults, invariants, strategies or weaknesses"},
     .options = list_options,
     .option_count = FP_COUNT(list_options),
     .config_size = sizeof(struct list_config),

@@ -20,15 +20,31 @@ struct replay_config {
 
 #define AT(member) offsetof(struct replay_config, member)
 static const struct option replay_options[] = {
-    {.name = "seed", .type = OPTION_INTEGER, .offset = AT(seed), .low = 0, .high = INT64_MAX,
-     .value = "S", .about = "with a scenario: the seed to run"},
-    {.name = "set", .type = OPTION_LIST, .offset = AT(set), .value = "PATH=VALUE",
+    {.name = "seed",
+     .type = OPTION_INTEGER,
+     .offset = AT(seed),
+     .low = 0,
+     .high = INT64_MAX,
+     .value = "S",
+     .about = "with a scenario: the seed to run"},
+    {.name = "set",
+     .type = OPTION_LIST,
+     .offset = AT(set),
+     .value = "PATH=VALUE",
      .about = "with a scenario: put a value in place of the scenario's"},
-    {.name = "pg-bin", .type = OPTION_TEXT, .offset = AT(pg_bin), .value = "DIR",
+    {.name = "pg-bin",
+     .type = OPTION_TEXT,
+     .offset = AT(pg_bin),
+     .value = "DIR",
      .about = "the folder of initdb and postgres [found by itself]"},
-    {.name = "json", .type = OPTION_FLAG, .offset = AT(json),
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .offset = AT(json),
      .about = "one JSON object on standard output, the rest on standard error"},
-    {.name = "quiet", .type = OPTION_FLAG, .offset = AT(quiet), .about = "the verdict alone, no events"},
+    {.name = "quiet",
+     .type = OPTION_FLAG,
+     .offset = AT(quiet),
+     .about = "the verdict alone, no events"},
 };
 #undef AT
 
@@ -123,8 +139,8 @@ static struct scenario *parse_embedded(const struct failure *failure)
     if (!scenario) {
         struct strbuf text = STRBUF_INIT;
         diags_print(diags, &text);
-        fprintf(stderr, "%s:1: the scenario inside is not one for this fencepost:\n%s", failure->file,
-                strbuf_str(&text));
+        fprintf(stderr, "%s:1: the scenario inside is not one for this fencepost:\n%s",
+                failure->file, strbuf_str(&text));
         strbuf_release(&text);
     }
     diags_release(diags);
@@ -144,8 +160,10 @@ static int replay_failure(const struct replay_config *config, const char *file)
         scenario = parse_embedded(failure);
     if (scenario) {
         if (failure->engine_version != FP_ENGINE_VERSION)
-            fprintf(stderr, "warning: recorded with engine %d, this is engine %d: the same choices may "
-                            "lead elsewhere\n", failure->engine_version, FP_ENGINE_VERSION);
+            fprintf(stderr,
+                    "warning: recorded with engine %d, this is engine %d: the same choices may "
+                    "lead elsewhere\n",
+                    failure->engine_version, FP_ENGINE_VERSION);
         code = run_and_tell(config, scenario, failure->seed, failure);
     }
     scenario_free(scenario);
@@ -193,9 +211,10 @@ static int replay_run(const struct args *args, const void *config)
 const struct command command_replay = {
     .name = "replay",
     .about = "run a failure once more, comparing step by step; or one seed of a scenario",
-    .notes = "A failure file holds its scenario and every choice, so it replays on any machine. The "
-             "exit code is\nthe verdict of the run: 0 pass, 1 violation, 2 unknown; 70 when it did "
-             "something else than recorded.\n",
+    .notes =
+        "A failure file holds its scenario and every choice, so it replays on any machine. The "
+        "exit code is\nthe verdict of the run: 0 pass, 1 violation, 2 unknown; 70 when it did "
+        "something else than recorded.\n",
     .operands = {"FAILURE|SCENARIO", 1, 1, "a file from OUT/failures, or a scenario with --seed"},
     .options = replay_options,
     .option_count = FP_COUNT(replay_options),

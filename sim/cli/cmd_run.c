@@ -28,37 +28,92 @@ static const char *const search_words[] = {"random", NULL};
 
 #define AT(member) offsetof(struct run_config, member)
 static const struct option run_options[] = {
-    {.name = "seeds", .type = OPTION_INTEGER, .offset = AT(seeds), .low = 1, .high = SEED_COUNT_MAX,
-     .value = "N", .fallback = "100", .about = "how many seeds of each scenario"},
-    {.name = "seed", .type = OPTION_INTEGER, .offset = AT(seed), .low = 0, .high = INT64_MAX,
-     .value = "S", .about = "just that one"},
-    {.name = "first-seed", .type = OPTION_INTEGER, .offset = AT(first_seed), .low = 0,
-     .high = INT64_MAX, .value = "N", .fallback = "1", .about = "the first of the seeds"},
-    {.name = "time", .type = OPTION_DURATION, .offset = AT(time_ns), .low = NS_PER_S,
-     .high = 30 * NS_PER_DAY, .value = "D",
+    {.name = "seeds",
+     .type = OPTION_INTEGER,
+     .offset = AT(seeds),
+     .low = 1,
+     .high = SEED_COUNT_MAX,
+     .value = "N",
+     .fallback = "100",
+     .about = "how many seeds of each scenario"},
+    {.name = "seed",
+     .type = OPTION_INTEGER,
+     .offset = AT(seed),
+     .low = 0,
+     .high = INT64_MAX,
+     .value = "S",
+     .about = "just that one"},
+    {.name = "first-seed",
+     .type = OPTION_INTEGER,
+     .offset = AT(first_seed),
+     .low = 0,
+     .high = INT64_MAX,
+     .value = "N",
+     .fallback = "1",
+     .about = "the first of the seeds"},
+    {.name = "time",
+     .type = OPTION_DURATION,
+     .offset = AT(time_ns),
+     .low = NS_PER_S,
+     .high = 30 * NS_PER_DAY,
+     .value = "D",
      .about = "begin no seed after it [50s for several scenarios without --seeds, else no limit]"},
-    {.name = "jobs", .type = OPTION_INTEGER, .offset = AT(jobs), .low = 1,
-     .high = CAMPAIGN_LANE_COUNT_MAX, .value = "J",
+    {.name = "jobs",
+     .type = OPTION_INTEGER,
+     .offset = AT(jobs),
+     .low = 1,
+     .high = CAMPAIGN_LANE_COUNT_MAX,
+     .value = "J",
      .about = "servers side by side [as many as there are processors]"},
-    {.name = "set", .type = OPTION_LIST, .offset = AT(set), .value = "PATH=VALUE",
+    {.name = "set",
+     .type = OPTION_LIST,
+     .offset = AT(set),
+     .value = "PATH=VALUE",
      .about = "put a value in place of the scenario's: topology.workers=5"},
-    {.name = "check-determinism", .type = OPTION_FLAG, .offset = AT(check_determinism),
+    {.name = "check-determinism",
+     .type = OPTION_FLAG,
+     .offset = AT(check_determinism),
      .about = "run every seed twice and compare, not only 2 %"},
-    {.name = "search", .type = OPTION_WORD, .offset = AT(search), .words = search_words,
-     .value = "HOW", .fallback = "random", .about = "how the schedules are chosen"},
-    {.name = "out", .type = OPTION_TEXT, .offset = AT(out), .value = "DIR", .fallback = "out",
+    {.name = "search",
+     .type = OPTION_WORD,
+     .offset = AT(search),
+     .words = search_words,
+     .value = "HOW",
+     .fallback = "random",
+     .about = "how the schedules are chosen"},
+    {.name = "out",
+     .type = OPTION_TEXT,
+     .offset = AT(out),
+     .value = "DIR",
+     .fallback = "out",
      .about = "failures go to DIR/failures, traces to DIR/trace"},
-    {.name = "trace", .type = OPTION_FLAG, .offset = AT(trace),
+    {.name = "trace",
+     .type = OPTION_FLAG,
+     .offset = AT(trace),
      .about = "with --seed: write the events, pass or not"},
-    {.name = "pg", .type = OPTION_WORD, .offset = AT(pg), .words = pg_words, .value = "WHERE",
-     .fallback = "local", .about = "where PostgreSQL runs"},
-    {.name = "pg-bin", .type = OPTION_TEXT, .offset = AT(pg_bin), .value = "DIR",
+    {.name = "pg",
+     .type = OPTION_WORD,
+     .offset = AT(pg),
+     .words = pg_words,
+     .value = "WHERE",
+     .fallback = "local",
+     .about = "where PostgreSQL runs"},
+    {.name = "pg-bin",
+     .type = OPTION_TEXT,
+     .offset = AT(pg_bin),
+     .value = "DIR",
      .about = "the folder of initdb and postgres [found by itself]"},
-    {.name = "json", .type = OPTION_FLAG, .offset = AT(json),
+    {.name = "json",
+     .type = OPTION_FLAG,
+     .offset = AT(json),
      .about = "one JSON object on standard output, the rest on standard error"},
-    {.name = "quiet", .type = OPTION_FLAG, .offset = AT(quiet),
+    {.name = "quiet",
+     .type = OPTION_FLAG,
+     .offset = AT(quiet),
      .about = "no progress, no summary; only what was not expected"},
-    {.name = "no-color", .type = OPTION_FLAG, .offset = AT(no_colour),
+    {.name = "no-color",
+     .type = OPTION_FLAG,
+     .offset = AT(no_colour),
      .about = "plain text on a terminal too, as NO_COLOR does"},
 };
 #undef AT
@@ -104,9 +159,8 @@ static int lane_count(const struct args *args, const struct run_config *config,
     return run_count < (uint64_t)wanted ? (int)run_count : (int)wanted;
 }
 
-static struct campaign_options campaign_options_of(const struct args *args,
-                                                   const struct run_config *config,
-                                                   size_t scenario_count)
+static struct campaign_options
+campaign_options_of(const struct args *args, const struct run_config *config, size_t scenario_count)
 {
     bool one_seed = is_given(args, "seed");
     struct campaign_options options = {
@@ -129,8 +183,8 @@ static struct campaign_options campaign_options_of(const struct args *args,
 static bool write_trace(const struct run_config *config, const struct scenario *scenario,
                         const struct single *single, struct strbuf *why)
 {
-    char *file = fp_format("%s/trace/%s-%" PRId64 ".jsonl", config->out, scenario->name,
-                           config->seed);
+    char *file =
+        fp_format("%s/trace/%s-%" PRId64 ".jsonl", config->out, scenario->name, config->seed);
     struct strbuf nothing = STRBUF_INIT;
     bool good = failure_write_lines(file, &nothing, trace_lines(run_lane_trace(single->runs)), why);
     if (good && !config->quiet)
@@ -154,8 +208,8 @@ static bool trace_scenario(const struct run_config *config, const struct scenari
     return good;
 }
 
-/* A run is a function of scenario and seed, so the events of the campaign's run are had by running it
- * once more, here. */
+/* A run is a function of scenario and seed, so the events of the campaign's run are had by running
+ * it once more, here. */
 static int write_traces(const struct run_config *config, const struct gathered *gathered,
                         const struct pg_server_options *server)
 {
@@ -172,6 +226,15 @@ static int write_traces(const struct run_config *config, const struct gathered *
 }
 
 /* ---- telling ---- */
+
+/* The last word on standard error, also when the summary went elsewhere. */
+static void tell_trouble(const struct campaign_report *report)
+{
+    if (report->interrupted)
+        fputs("fencepost: interrupted\n", stderr);
+    else if (report->lane_failed)
+        fprintf(stderr, "fencepost: %s\n", strbuf_str(&report->trouble));
+}
 
 static void tell(const struct run_config *config, const struct campaign_report *report)
 {
@@ -215,6 +278,7 @@ static int run_gathered(const struct args *args, const struct run_config *config
         code = trace_code == EXIT_PASS ? code : trace_code;
     }
     tell(config, &report);
+    tell_trouble(&report);
     campaign_report_release(&report);
     return code;
 }
@@ -236,8 +300,9 @@ static int run_run(const struct args *args, const void *config)
 const struct command command_run = {
     .name = "run",
     .about = "run many seeds of scenarios and say whether each did what it should",
-    .notes = "Each seed is one run: the same scenario and seed give the same run, always. The lowest "
-             "seed\nthat fails is kept as a file for `./fencepost replay`.\n",
+    .notes =
+        "Each seed is one run: the same scenario and seed give the same run, always. The lowest "
+        "seed\nthat fails is kept as a file for `./fencepost replay`.\n",
     .operands = {"SCENARIO|FOLDER", 1, SIZE_MAX,
                  "files, or folders that are searched for *.yaml (not in bad/, corpus/)"},
     .options = run_options,

@@ -46,18 +46,20 @@ int command_usage(const struct command *command, const char *format, ...)
 
 void command_overview(struct strbuf *out)
 {
-    strbuf_puts(out, "fencepost finds out whether only one worker owns a resource at a time, by running "
-                     "workers,\njanitors and locks over a real PostgreSQL, step by step, with faults."
-                     "\n\nusage: ./fencepost COMMAND [OPTION...]\n\n");
+    strbuf_puts(out,
+                "fencepost finds out whether only one worker owns a resource at a time, by running "
+                "workers,\njanitors and locks over a real PostgreSQL, step by step, with faults."
+                "\n\nusage: ./fencepost COMMAND [OPTION...]\n\n");
     for (size_t i = 0; commands[i]; i++)
         strbuf_printf(out, "  %-10s%s\n", commands[i]->name, commands[i]->about);
-    strbuf_puts(out, "\nbegin with:\n"
-                     "  ./fencepost run scenarios                 every shipped scenario\n"
-                     "  ./fencepost replay out/failures/X.jsonl   a failure, once more, step by step\n"
-                     "  ./fencepost COMMAND --help                its options\n"
-                     "\nexit codes: 0 pass, 1 violation, 2 unknown, 3 infrastructure, 4 nothing ran, "
-                     "64 usage or\nbad scenario, 70 harness bug or a run that diverged, 130 "
-                     "interrupted\n");
+    strbuf_puts(out,
+                "\nbegin with:\n"
+                "  ./fencepost run scenarios                 every shipped scenario\n"
+                "  ./fencepost replay out/failures/X.jsonl   a failure, once more, step by step\n"
+                "  ./fencepost COMMAND --help                its options\n"
+                "\nexit codes: 0 pass, 1 violation, 2 unknown, 3 infrastructure, 4 nothing ran, "
+                "64 usage or\nbad scenario, 70 harness bug or a run that diverged, 130 "
+                "interrupted\n");
 }
 
 void command_page(const struct command *command, struct strbuf *out)

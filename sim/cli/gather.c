@@ -44,8 +44,7 @@ static bool is_skipped_folder(const FTSENT *entry)
 static bool is_scenario_name(const char *name)
 {
     size_t size = strlen(name), suffix_size = strlen(SUFFIX);
-    return name[0] != '.' && size > suffix_size &&
-           strcmp(name + size - suffix_size, SUFFIX) == 0;
+    return name[0] != '.' && size > suffix_size && strcmp(name + size - suffix_size, SUFFIX) == 0;
 }
 
 static bool take_entry(struct gathered *gathered, FTS *tree, FTSENT *entry)
@@ -97,7 +96,8 @@ static bool find_files(struct gathered *gathered, const char *const *paths, size
     for (size_t i = 0; i < path_count; i++) {
         struct stat status;
         bool is_folder = stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
-        good = (is_folder ? search_folder(gathered, paths[i]) : add_file(gathered, paths[i])) && good;
+        good =
+            (is_folder ? search_folder(gathered, paths[i]) : add_file(gathered, paths[i])) && good;
     }
     return good;
 }
@@ -109,9 +109,9 @@ static bool load_file(struct gathered *gathered, size_t index, const struct args
     struct diags *diags = fp_alloc(sizeof *diags);
     struct strbuf text = STRBUF_INIT;
     diags_init(diags, gathered->files[index]);
-    gathered->scenarios[index] = scenario_load_with(
-        gathered->files[index], overrides ? overrides->values : NULL,
-        overrides ? overrides->count : 0, diags);
+    gathered->scenarios[index] =
+        scenario_load_with(gathered->files[index], overrides ? overrides->values : NULL,
+                           overrides ? overrides->count : 0, diags);
     diags_print(diags, &text);
     fputs(strbuf_str(&text), stderr);
     strbuf_release(&text);

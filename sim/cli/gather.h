@@ -13,10 +13,10 @@ struct gathered {
 };
 
 /* Find the files: a folder is searched for *.yaml in sorted order, without folders called bad or
- * corpus below it (their scenarios are wrong on purpose, or no scenarios) and without hidden ones. A
- * file that is named twice counts once. Then load all of them, with the overrides.
- * Returns EXIT_PASS, EXIT_USAGE (all mistakes of all files are on standard error), or
- * EXIT_NOTHING_RAN (nothing found, said on standard error). The caller releases in every case. */
+ * corpus below it (their scenarios are wrong on purpose, or no scenarios) and without hidden ones.
+ * A file that is named twice counts once. Then load all of them, with the overrides. Returns
+ * EXIT_PASS, EXIT_USAGE (all mistakes of all files are on standard error), or EXIT_NOTHING_RAN
+ * (nothing found, said on standard error). The caller releases in every case. */
 int gather(struct gathered *gathered, const char *const *paths, size_t path_count,
            const struct args_list *overrides);
 void gather_release(struct gathered *gathered);

@@ -16,7 +16,8 @@ static void note(int number)
 static bool is_nohup(int number)
 {
     struct sigaction action;
-    return number == SIGHUP && sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+    return number == SIGHUP && sigaction(number, NULL, &action) == 0 &&
+           action.sa_handler == SIG_IGN;
 }
 
 void interrupt_install(void)

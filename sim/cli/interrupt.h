@@ -5,8 +5,8 @@
 #include "sim/core/base.h"
 
 /* SIGINT, SIGTERM and SIGHUP set a flag and nothing else, however often they come: whoever runs
- * servers looks at the flag and cleans up. A SIGHUP that nohup ignores stays ignored, and SIGPIPE is
- * ignored. */
+ * servers looks at the flag and cleans up. A SIGHUP that nohup ignores stays ignored, and SIGPIPE
+ * is ignored. */
 void interrupt_install(void);
 const volatile bool *interrupt_flag(void);
 

@@ -140,8 +140,8 @@ static bool write_temporary(const char *file, const struct strbuf *head, const s
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return false;
-    bool good = write_all(fd, strbuf_str(head), head->size) &&
-                write_all(fd, strbuf_str(body), body->size);
+    bool good =
+        write_all(fd, strbuf_str(head), head->size) && write_all(fd, strbuf_str(body), body->size);
     int error = errno;
     if (close(fd) != 0 && good)
         return false;

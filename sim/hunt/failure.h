@@ -12,8 +12,8 @@
 #define FAILURE_FORMAT 1
 
 /* Write the last run of `lane`, by rename, so that a file is there whole or not at all. `file` is
- * created with its folders. False with `why`: disk full, no permission. The seed is below 2^63, which
- * is what other readers of JSON can take. */
+ * created with its folders. False with `why`: disk full, no permission. The seed is below 2^63,
+ * which is what other readers of JSON can take. */
 bool failure_write(const char *file, const struct scenario *scenario, const struct run_lane *lane,
                    const struct run_result *result, const char *server_version, struct strbuf *why);
 
@@ -38,7 +38,8 @@ struct failure {
     char *lines; /* the events */
 };
 
-/* NULL with `why` ("FILE:LINE: ..."): missing, not a failure file, damaged, of an unknown version. */
+/* NULL with `why` ("FILE:LINE: ..."): missing, not a failure file, damaged, of an unknown version.
+ */
 struct failure *failure_read(const char *file, struct strbuf *why);
 void failure_free(struct failure *failure);
 

@@ -125,7 +125,8 @@ static bool get_hash(const struct reading *reading, const json_t *root, uint64_t
     for (size_t i = 0; good && i < size; i++)
         good = isxdigit((unsigned char)text[i]) != 0;
     if (!good)
-        return refuse(reading, 1, "damaged: `hash` must be %d hexadecimal digits", HASH_DIGIT_COUNT);
+        return refuse(reading, 1, "damaged: `hash` must be %d hexadecimal digits",
+                      HASH_DIGIT_COUNT);
     *hash = strtoull(text, NULL, 16);
     return true;
 }
@@ -148,8 +149,7 @@ static bool get_overrides(const struct reading *reading, const json_t *scenario,
     return true;
 }
 
-static bool get_scenario(const struct reading *reading, const json_t *root,
-                         struct failure *failure)
+static bool get_scenario(const struct reading *reading, const json_t *root, struct failure *failure)
 {
     const json_t *scenario = json_object_get(root, "scenario");
     if (!json_is_object(scenario))
@@ -188,8 +188,8 @@ static bool get_values(const struct reading *reading, const char *name, const js
         const json_t *value = json_array_get(list, i);
         json_int_t number = json_integer_value(value);
         if (!json_is_integer(value) || number < 0 || number > UINT32_MAX)
-            return refuse(reading, 1, "damaged: choice %zu of `%s` must be an integer, 0..%" PRIu32, i,
-                          name, UINT32_MAX);
+            return refuse(reading, 1, "damaged: choice %zu of `%s` must be an integer, 0..%" PRIu32,
+                          i, name, UINT32_MAX);
         values[i] = (uint32_t)number;
     }
     return true;
@@ -222,7 +222,8 @@ static bool check_format(const struct reading *reading, const json_t *root)
     if (!json_is_integer(format))
         return refuse(reading, 1, "damaged: `format` must be an integer");
     if (json_integer_value(format) != FAILURE_FORMAT)
-        return refuse(reading, 1, "format %" JSON_INTEGER_FORMAT " is unknown, this fencepost reads %d",
+        return refuse(reading, 1,
+                      "format %" JSON_INTEGER_FORMAT " is unknown, this fencepost reads %d",
                       json_integer_value(format), FAILURE_FORMAT);
     return true;
 }
@@ -230,8 +231,7 @@ static bool check_format(const struct reading *reading, const json_t *root)
 static bool take_header(const struct reading *reading, json_t *root, struct failure *failure)
 {
     int64_t seed, engine;
-    if (!check_format(reading, root) ||
-        !get_number(reading, root, "engine", INT32_MAX, &engine) ||
+    if (!check_format(reading, root) || !get_number(reading, root, "engine", INT32_MAX, &engine) ||
         !get_number(reading, root, "seed", INT64_MAX, &seed))
         return false;
     failure->engine_version = (int)engine;
@@ -285,10 +285,13 @@ static bool check_events(const struct reading *reading, const char *lines, size_
         count++;
     }
     if (count < event_count)
-        return refuse(reading, count + 2, "the file is cut off here: %" PRId64 " of %" PRId64 " events",
-                      count, event_count);
-    return count == event_count || refuse(reading, count + 1, "damaged: more events than the header "
-                                                              "says (%" PRId64 ")", event_count);
+        return refuse(reading, count + 2,
+                      "the file is cut off here: %" PRId64 " of %" PRId64 " events", count,
+                      event_count);
+    return count == event_count || refuse(reading, count + 1,
+                                          "damaged: more events than the header "
+                                          "says (%" PRId64 ")",
+                                          event_count);
 }
 
 static bool take_text(const struct reading *reading, const struct strbuf *text,

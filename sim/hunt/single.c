@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-bool single_open(struct single *single, const struct pg_server_options *options,
-                 struct strbuf *why)
+bool single_open(struct single *single, const struct pg_server_options *options, struct strbuf *why)
 {
     memset(single, 0, sizeof *single);
     pg_remove_leftovers(options);

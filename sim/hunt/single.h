@@ -19,8 +19,8 @@ bool single_open(struct single *single, const struct pg_server_options *options,
 /* Stops the server and removes everything on disk. Also after a failed single_open. */
 void single_close(struct single *single);
 
-/* Run one seed; the schema is installed when the scenario changes. A schema that does not install is
- * RUN_INFRASTRUCTURE. `replay` may be NULL. `result` is initialized by the caller. */
+/* Run one seed; the schema is installed when the scenario changes. A schema that does not install
+ * is RUN_INFRASTRUCTURE. `replay` may be NULL. `result` is initialized by the caller. */
 void single_run(struct single *single, const struct scenario *scenario, uint64_t seed,
                 const struct run_replay *replay, struct run_result *result);
 

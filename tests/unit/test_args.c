@@ -19,17 +19,39 @@ struct config {
 
 static const char *const words[] = {"local", "docker", NULL};
 static const struct option options[] = {
-    {.name = "seeds", .type = OPTION_INTEGER, .offset = offsetof(struct config, seeds), .low = 1,
-     .high = 1000, .value = "N", .fallback = "100", .about = "how many"},
-    {.name = "time", .type = OPTION_DURATION, .offset = offsetof(struct config, time_ns),
-     .low = NS_PER_S, .high = NS_PER_HOUR, .value = "D", .about = "how long"},
+    {.name = "seeds",
+     .type = OPTION_INTEGER,
+     .offset = offsetof(struct config, seeds),
+     .low = 1,
+     .high = 1000,
+     .value = "N",
+     .fallback = "100",
+     .about = "how many"},
+    {.name = "time",
+     .type = OPTION_DURATION,
+     .offset = offsetof(struct config, time_ns),
+     .low = NS_PER_S,
+     .high = NS_PER_HOUR,
+     .value = "D",
+     .about = "how long"},
     {.name = "json", .type = OPTION_FLAG, .offset = offsetof(struct config, json), .about = "JSON"},
-    {.name = "out", .type = OPTION_TEXT, .offset = offsetof(struct config, out), .value = "DIR",
+    {.name = "out",
+     .type = OPTION_TEXT,
+     .offset = offsetof(struct config, out),
+     .value = "DIR",
      .about = "where"},
-    {.name = "pg", .type = OPTION_WORD, .offset = offsetof(struct config, pg), .words = words,
-     .value = "HOW", .fallback = "local", .about = "which"},
-    {.name = "set", .type = OPTION_LIST, .offset = offsetof(struct config, set),
-     .value = "PATH=VALUE", .about = "instead"},
+    {.name = "pg",
+     .type = OPTION_WORD,
+     .offset = offsetof(struct config, pg),
+     .words = words,
+     .value = "HOW",
+     .fallback = "local",
+     .about = "which"},
+    {.name = "set",
+     .type = OPTION_LIST,
+     .offset = offsetof(struct config, set),
+     .value = "PATH=VALUE",
+     .about = "instead"},
 };
 static const struct operands operands = {"FILE", 1, 2, "what to run"};
 
@@ -138,8 +160,9 @@ static void test_args_missing_value_says_what_is_expected(void **state)
 static void test_args_integers_are_strict(void **state)
 {
     (void)state;
-    const char *const bad[] = {"0", "1001", "-5", "12abc", " 12", "1.5", "0x10", "1e3", "+7", "",
-                               "99999999999999999999", "-"};
+    const char *const bad[] = {
+        "0", "1001", "-5", "12abc", " 12", "1.5", "0x10", "1e3", "+7", "", "99999999999999999999",
+        "-"};
     for (size_t i = 0; i < FP_COUNT(bad); i++) {
         char *message = fp_format("--seeds: found `%s`, expected an integer, 1..1000", bad[i]);
         assert_wrong(parse("a", "--seeds", bad[i], NULL), message);
@@ -166,7 +189,8 @@ static void test_args_durations_are_strict(void **state)
     const char *const bad[] = {"10", "0s", "2h", "5x", "-1s"};
     for (size_t i = 0; i < FP_COUNT(bad); i++) {
         char *message = fp_format("--time: found `%s`, expected a duration such as 90s or 1h30m, "
-                                  "1s..1h", bad[i]);
+                                  "1s..1h",
+                                  bad[i]);
         assert_wrong(parse("a", "--time", bad[i], NULL), message);
         free(message);
     }
@@ -175,7 +199,8 @@ static void test_args_durations_are_strict(void **state)
 static void test_args_unknown_word_names_the_known(void **state)
 {
     (void)state;
-    assert_wrong(parse("a", "--pg", "remote", NULL), "--pg: found `remote`, expected local, docker");
+    assert_wrong(parse("a", "--pg", "remote", NULL),
+                 "--pg: found `remote`, expected local, docker");
     assert_int_equal(parse("a", "--pg", "docker", NULL), ARGS_OK);
     assert_string_equal(config.pg, "docker");
 }

@@ -157,9 +157,9 @@ static void test_failure_choices_and_events_come_back_exactly(void **state)
 static void test_failure_header_has_every_field(void **state)
 {
     (void)state;
-    const char *const keys[] = {"fencepost", "format", "engine", "version", "commit", "server",
-                                "scenario", "variant", "seed", "outcome", "invariant", "step",
-                                "sentence", "hash", "choices", "events"};
+    const char *const keys[] = {"fencepost", "format",  "engine",  "version", "commit",    "server",
+                                "scenario",  "variant", "seed",    "outcome", "invariant", "step",
+                                "sentence",  "hash",    "choices", "events"};
     size_t size;
     char *text = slurp(path, &size);
     json_t *root = json_loadb(text, (size_t)(strchr(text, '\n') - text), 0, NULL);
@@ -187,7 +187,8 @@ static void test_failure_folder_that_is_a_file_is_said(void **state)
     struct run_lane *lane = make_lane();
     char *file = fp_format("%s/deeper/y.jsonl", path);
     assert_false(write_sample(file, lane));
-    assert_non_null(strstr(strbuf_str(&why), "x.jsonl/deeper: the folder cannot be made: Not a dir"));
+    assert_non_null(
+        strstr(strbuf_str(&why), "x.jsonl/deeper: the folder cannot be made: Not a dir"));
     free(file);
     run_lane_free(lane);
 }
@@ -202,7 +203,8 @@ static void test_failure_full_disk_is_said(void **state)
     char *temporary = fp_format("%s.%ld.tmp", file, (long)getpid());
     assert_int_equal(symlink("/dev/full", temporary), 0);
     assert_false(failure_write_lines(file, &text, &text, &why));
-    assert_non_null(strstr(strbuf_str(&why), "full.jsonl: cannot be written: No space left on device"));
+    assert_non_null(
+        strstr(strbuf_str(&why), "full.jsonl: cannot be written: No space left on device"));
     assert_int_equal(access(file, F_OK), -1);
     assert_int_equal(access(temporary, F_OK), -1);
     free(file);
@@ -239,8 +241,10 @@ static void test_failure_files_of_other_kinds_are_refused(void **state)
     assert_text_refused("scenario: demo\n", ":1: not a failure file: column ");
     assert_text_refused("[]\n", ":1: not a failure file of fencepost");
     assert_text_refused("{}\n", ":1: not a failure file of fencepost");
-    assert_text_refused("{\"fencepost\":\"certificate\",\"format\":1}\n", ":1: not a failure file of");
-    assert_text_refused("{\"fencepost\":\"failure\"}\n", ":1: damaged: `format` must be an integer");
+    assert_text_refused("{\"fencepost\":\"certificate\",\"format\":1}\n",
+                        ":1: not a failure file of");
+    assert_text_refused("{\"fencepost\":\"failure\"}\n",
+                        ":1: damaged: `format` must be an integer");
     assert_text_refused("{\"fencepost\":\"failure\",\"format\":2}\n",
                         ":1: format 2 is unknown, this fencepost reads 1");
     assert_refused("\0\0\0\0", 4, ":1: not a failure file: ");
@@ -311,13 +315,17 @@ static void test_failure_damaged_values_are_named(void **state)
     assert_replaced_refused("\"seed\":9223372036854775807", "\"seed\":\"7\"",
                             ":1: damaged: `seed` must be an integer");
     assert_replaced_refused("00ab00000000cdef", "ab00000000cdef", ":1: damaged: `hash` must be 16");
-    assert_replaced_refused("00ab00000000cdef", "00ab00000000cdeg", ":1: damaged: `hash` must be 16");
+    assert_replaced_refused("00ab00000000cdef", "00ab00000000cdeg",
+                            ":1: damaged: `hash` must be 16");
     assert_replaced_refused("\"outcome\":\"violation\"", "\"outcome\":\"boom\"",
                             ":1: damaged: there is no outcome `boom`");
-    assert_replaced_refused("\"sentence\":", "\"other\":", ":1: damaged: `sentence` must be a text");
-    assert_replaced_refused("\"engine\":1", "\"engine\":4294967296", ":1: damaged: `engine` must be");
+    assert_replaced_refused(
+        "\"sentence\":", "\"other\":", ":1: damaged: `sentence` must be a text");
+    assert_replaced_refused("\"engine\":1", "\"engine\":4294967296",
+                            ":1: damaged: `engine` must be");
     assert_replaced_refused("\"set\":[", "\"set\":[3,", ":1: damaged: entry 0 of `set`");
-    assert_replaced_refused("\"scenario\":{", "\"scenario\":[],\"old\":{", ":1: damaged: `scenario`");
+    assert_replaced_refused("\"scenario\":{", "\"scenario\":[],\"old\":{",
+                            ":1: damaged: `scenario`");
     assert_replaced_refused("\"fault.0.crash\":[]", "\"fault.0.crash\":7",
                             ":1: damaged: the choices of `fault.0.crash` must be a list");
     assert_replaced_refused("\"fault.0.crash\":[]", "\"fault.0.crash\":[1,4294967296]",

@@ -1,0 +1,364 @@
+/* Whole runs on a real server: the same again, whatever came before; and each fault does what it says.
+ * fencepost-test: timeout=300 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/run/run.h"
+#include "tests/lib/pg_fixture.h"
+
+static struct run_lane *runs;
+static struct run_result result;
+
+static int open_runs(void **state)
+{
+    if (pg_fixture_open(state) != 0)
+        return -1;
+    runs = run_lane_new(pg_fixture_lane());
+    run_result_init(&result);
+    return 0;
+}
+
+static int close_runs(void **state)
+{
+    run_result_release(&result);
+    run_lane_free(runs);
+    return pg_fixture_close(state);
+}
+
+static struct scenario *install(struct scenario *scenario, struct diags *diags)
+{
+    struct strbuf text = STRBUF_INIT;
+    if (!scenario) {
+        diags_print(diags, &text);
+        fail_msg("%s", strbuf_str(&text));
+    }
+    if (run_lane_install(runs, scenario, &text) != ERR_OK)
+        fail_msg("%s", strbuf_str(&text));
+    diags_release(diags);
+    return scenario;
+}
+
+static struct scenario *load(const char *name, const char *override)
+{
+    struct diags diags;
+    char path[128];
+    snprintf(path, sizeof path, "scenarios/job_locks/%s.yaml", name);
+    diags_init(&diags, path);
+    return install(scenario_load_with(path, &override, override ? 1 : 0, &diags), &diags);
+}
+
+/* One create with one fault, and nothing else. */
+static struct scenario *load_fault(const char *fault)
+{
+    struct diags diags;
+    char text[1024];
+    snprintf(text, sizeof text,
+             "scenario: one-fault\nabout: one fault\nstrategy: job_locks\n"
+             "topology: {workers: 1, janitors: 1}\n"
+             "workload:\n  clusters: [{name: demo}]\n"
+             "  jobs: [{type: CREATE, cluster: demo}]\n"
+             "faults:\n  - %s\n"
+             "scheduling: {slowness: 0}\nexpect: pass\n",
+             fault);
+    diags_init(&diags, "one-fault");
+    return install(scenario_parse("one-fault", text, strlen(text), &diags), &diags);
+}
+
+static void run_seed(const struct scenario *scenario, uint64_t seed)
+{
+    run_one(runs, scenario, seed, NULL, &result);
+    if (result.outcome == RUN_INFRASTRUCTURE)
+        fail_msg("seed %d: %s", (int)seed, strbuf_str(&result.sentence));
+}
+
+static const char *lines(void)
+{
+    return strbuf_str(trace_lines(run_lane_trace(runs)));
+}
+
+static int count(const char *needle)
+{
+    int found_count = 0;
+    for (const char *at = lines(); (at = strstr(at, needle)); at += strlen(needle))
+        found_count++;
+    return found_count;
+}
+
+/* The line that contains both, or NULL; text of the test's own. */
+static const char *find(const char *first, const char *second)
+{
+    static char line[2048];
+    for (const char *at = lines(); *at; at = strchr(at, '\n') + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (strstr(line, first) && strstr(line, second))
+            return line;
+    }
+    return NULL;
+}
+
+/* ---- the same again ---- */
+
+static void test_run_same_seed_alone_or_after_others_same_hash(void **state)
+{
+    (void)state;
+    uint64_t hashes[30];
+    struct scenario *scenario = load("create-then-destroy", NULL);
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        run_seed(scenario, seed);
+        hashes[seed] = result.hash;
+    }
+    for (uint64_t i = 0; i < 30; i++) {
+        uint64_t seed = i * 7 % 30;
+        run_seed(scenario, seed);
+        assert_true(result.hash == hashes[seed]);
+    }
+    assert_true(hashes[0] != hashes[1]);
+    scenario_free(scenario);
+}
+
+static void test_run_on_fresh_server_same_hash(void **state)
+{
+    uint64_t hashes[10];
+    struct scenario *scenario = load("worker-killed-anywhere", NULL);
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        run_seed(scenario, seed);
+        hashes[seed] = result.hash;
+    }
+    scenario_free(scenario);
+    close_runs(state);
+    assert_int_equal(open_runs(state), 0);
+    scenario = load("worker-killed-anywhere", NULL);
+    for (uint64_t seed = 10; seed-- > 0;) {
+        run_seed(scenario, seed);
+        assert_true(result.hash == hashes[seed]);
+    }
+    scenario_free(scenario);
+}
+
+/* ---- replay ---- */
+
+struct recording {
+    struct replay_stream streams[CHOICE_STREAM_COUNT_MAX];
+    struct run_replay replay;
+    char *lines;
+};
+
+static void record(struct recording *recording)
+{
+    const struct choices *choices = run_lane_choices(runs);
+    memset(recording, 0, sizeof *recording);
+    size_t stream_count = choices_stream_count(choices);
+    for (size_t i = 0; i < stream_count; i++) {
+        struct replay_stream *stream = &recording->streams[i];
+        const uint32_t *values = choices_values(choices, i, &stream->value_count);
+        uint32_t *copy = malloc(stream->value_count * sizeof copy[0] + 1);
+        if (stream->value_count > 0)
+            memcpy(copy, values, stream->value_count * sizeof copy[0]);
+        stream->name = choices_stream_name(choices, i);
+        stream->values = copy;
+    }
+    recording->lines = strdup(lines());
+    recording->replay = (struct run_replay){
+        .streams = recording->streams, .stream_count = stream_count, .lines = recording->lines};
+}
+
+static void recording_release(struct recording *recording)
+{
+    for (size_t i = 0; i < recording->replay.stream_count; i++)
+        free((void *)(uintptr_t)recording->streams[i].values);
+    free(recording->lines);
+}
+
+static void test_run_replayed_from_choices_under_other_seed_same_hash(void **state)
+{
+    (void)state;
+    struct recording recording;
+    struct scenario *scenario = load("worker-killed-anywhere", NULL);
+    run_seed(scenario, 3);
+    uint64_t hash = result.hash;
+    record(&recording);
+    run_one(runs, scenario, 99, &recording.replay, &result);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_true(result.hash == hash);
+    recording_release(&recording);
+    scenario_free(scenario);
+}
+
+static void test_run_replay_with_changed_line_stops_there(void **state)
+{
+    (void)state;
+    struct recording recording;
+    struct scenario *scenario = load("three-destroys-at-once", NULL);
+    run_seed(scenario, 3);
+    record(&recording);
+    char *changed = strstr(recording.lines, "\"INSERT 0 1\"");
+    assert_non_null(changed);
+    changed[strlen("\"INSERT 0 ")] = '2';
+    run_one(runs, scenario, 3, &recording.replay, &result);
+    assert_int_equal(result.outcome, RUN_DIVERGED);
+    assert_non_null(strstr(strbuf_str(&result.sentence), "INSERT 0 2"));
+    assert_non_null(strstr(strbuf_str(&result.sentence), "INSERT 0 1"));
+    recording_release(&recording);
+    scenario_free(scenario);
+}
+
+/* ---- what the scenarios promise ---- */
+
+static void test_run_three_destroys_exactly_one_wins(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load("three-destroys-at-once", NULL);
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        run_seed(scenario, seed);
+        assert_int_equal(result.outcome, RUN_PASS);
+        assert_int_equal(count("\"ev\":\"lock.acquired\""), 1);
+        assert_int_equal(count("\"status\":\"SUCCEEDED\",\"error_code\":null"), 1);
+        assert_int_equal(count("\"status\":\"FAILED\",\"error_code\":\"STATE_NOT_ALLOWED\""), 2);
+    }
+    scenario_free(scenario);
+}
+
+static int count_outcomes(const struct scenario *scenario, enum run_outcome outcome, int seed_count)
+{
+    int found_count = 0;
+    for (int seed = 0; seed < seed_count; seed++) {
+        run_seed(scenario, (uint64_t)seed);
+        found_count += result.outcome == outcome;
+    }
+    return found_count;
+}
+
+static void test_run_zombie_found_as_written_and_never_hardened(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load("zombie-worker-as-written", NULL);
+    assert_true(count_outcomes(scenario, RUN_VIOLATION, 20) > 0);
+    scenario_free(scenario);
+    scenario = load("zombie-worker-as-written", "variant=hardened");
+    assert_int_equal(count_outcomes(scenario, RUN_PASS, 20), 20);
+    scenario_free(scenario);
+}
+
+static void test_run_that_cannot_rest_says_what_is_pending(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load("three-destroys-at-once", "topology.workers=0");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_UNKNOWN);
+    assert_non_null(strstr(strbuf_str(&result.sentence), "jobs"));
+    assert_non_null(strstr(strbuf_str(&result.sentence), "PENDING"));
+    scenario_free(scenario);
+}
+
+/* ---- faults ---- */
+
+static void test_run_crash_restarts_actor_after_its_time(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("crash: {target: worker-1, points: cloud.done, nth: 1, restart_after: 7m}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], 1);
+    int64_t died_ns = strtoll(strstr(find("fault.crash", "worker-1"), "\"t\":") + 4, NULL, 10);
+    int64_t back_ns = strtoll(strstr(find("actor.started", "worker-1.2"), "\"t\":") + 4, NULL, 10);
+    assert_true(back_ns - died_ns == 7 * NS_PER_MIN);
+    scenario_free(scenario);
+}
+
+static void test_run_crash_after_send_leaves_ghost_that_commits(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault("crash: {target: worker-1, points: db.sent, nth: 7}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.ghosts, 1);
+    assert_non_null(find("ghost.born", "commit"));
+    assert_non_null(find("ghost.done", "\"COMMIT\""));
+    assert_non_null(find("\"ev\":\"row\"", "\"op\":\"insert\",\"cluster_id\":\"demo\""));
+    scenario_free(scenario);
+}
+
+static void test_run_pause_lets_others_go_on_and_ends_on_time(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("pause: {target: worker-1, points: cloud.done, nth: 1, for: 33m}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    int64_t paused_ns = strtoll(strstr(find("fault.pause", "worker-1"), "\"t\":") + 4, NULL, 10);
+    int64_t back_ns = strtoll(strstr(find("fault.resumed", "worker-1"), "\"t\":") + 4, NULL, 10);
+    assert_true(back_ns - paused_ns == 33 * NS_PER_MIN);
+    scenario_free(scenario);
+}
+
+static void test_run_request_lost_statement_never_runs(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("connection_drop: {target: worker-1, how: request_lost, nth: 1}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    const char *lost = find("\"ev\":\"db.lost\"", "worker-1");
+    assert_non_null(lost);
+    int64_t lost_step = strtoll(strstr(lost, "\"step\":") + 7, NULL, 10);
+    char same_step[48];
+    snprintf(same_step, sizeof same_step, "\"step\":%d,", (int)lost_step);
+    assert_null(find(same_step, "\"ev\":\"db.exec\""));
+    scenario_free(scenario);
+}
+
+static void test_run_reply_lost_statement_runs_and_client_does_not_know(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault(
+        "connection_drop: {target: worker-1, how: reply_lost, points: db.sent, nth: 7}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    const char *lost = find("\"ev\":\"db.lost\"", "commit");
+    assert_non_null(lost);
+    int64_t lost_step = strtoll(strstr(lost, "\"step\":") + 7, NULL, 10);
+    char same_step[48];
+    snprintf(same_step, sizeof same_step, "\"step\":%d,", (int)lost_step);
+    assert_non_null(find(same_step, "\"result\":\"COMMIT\""));
+    scenario_free(scenario);
+}
+
+static void test_run_idle_cut_releases_what_the_session_held(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("connection_drop: {target: worker-1, how: idle, points: db.done, nth: 2}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(count("\"ev\":\"db.cut\""), 1);
+    scenario_free(scenario);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_run_same_seed_alone_or_after_others_same_hash),
+        cmocka_unit_test(test_run_on_fresh_server_same_hash),
+        cmocka_unit_test(test_run_replayed_from_choices_under_other_seed_same_hash),
+        cmocka_unit_test(test_run_replay_with_changed_line_stops_there),
+        cmocka_unit_test(test_run_three_destroys_exactly_one_wins),
+        cmocka_unit_test(test_run_zombie_found_as_written_and_never_hardened),
+        cmocka_unit_test(test_run_that_cannot_rest_says_what_is_pending),
+        cmocka_unit_test(test_run_crash_restarts_actor_after_its_time),
+        cmocka_unit_test(test_run_crash_after_send_leaves_ghost_that_commits),
+        cmocka_unit_test(test_run_pause_lets_others_go_on_and_ends_on_time),
+        cmocka_unit_test(test_run_request_lost_statement_never_runs),
+        cmocka_unit_test(test_run_reply_lost_statement_runs_and_client_does_not_know),
+        cmocka_unit_test(test_run_idle_cut_releases_what_the_session_held),
+    };
+    return cmocka_run_group_tests_name("runs", tests, open_runs, close_runs);
+}
