@@ -1,5 +1,4 @@
-/* One line that says how far a campaign is: rewritten on a terminal, a line now and then elsewhere.
- */
+/* One line that says how far a campaign is: rewritten on a terminal, now and then elsewhere. */
 #ifndef FENCEPOST_PROGRESS_H
 #define FENCEPOST_PROGRESS_H
 

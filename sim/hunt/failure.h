@@ -38,8 +38,7 @@ struct failure {
     char *lines; /* the events */
 };
 
-/* NULL with `why` ("FILE:LINE: ..."): missing, not a failure file, damaged, of an unknown version.
- */
+/* NULL with `why` ("FILE:LINE: ..."): missing, not a failure file, damaged, unknown version. */
 struct failure *failure_read(const char *file, struct strbuf *why);
 void failure_free(struct failure *failure);
 

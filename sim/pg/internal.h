@@ -7,6 +7,7 @@
 #include "sim/core/arena.h"
 #include "sim/pg/lane.h"
 #include "sim/pg/session.h"
+#include "sim/pg/tape.h"
 
 #define SESSION_COUNT_MAX 96
 #define STATEMENT_COUNT_MAX 256
@@ -89,6 +90,7 @@ struct pg_lane {
     bool stirred; /* something happened since the waiters were last looked at */
     int blocked_count;
     struct pg_lane_counts counts;
+    struct tape *tape; /* NULL: nothing is recorded */
     struct strbuf trouble;
 };
 

@@ -185,6 +185,8 @@ static enum err sweep(struct pg_lane *lane)
 enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why)
 {
     pool_drain(lane);
+    if (lane->tape)
+        tape_slate(lane->tape);
     struct strbuf sql = STRBUF_INIT;
     strbuf_puts(&sql, strbuf_str(&lane->wipe_sql));
     strbuf_puts(&sql, "SELECT setval('fencepost.draw', ");

@@ -150,6 +150,8 @@ struct pg_session *pg_session_open(struct pg_lane *lane)
         return NULL;
     found->opened_sequence = ++lane->opened_sequence;
     found->state = SESSION_IDLE;
+    if (lane->tape)
+        tape_open(lane->tape, found->slot);
     return found;
 }
 

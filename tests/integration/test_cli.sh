@@ -46,14 +46,18 @@ servers() {
 
 nothing_is_left() { [ -z "$(ls -A "$FENCEPOST_TMPDIR")" ] && [ -z "$(servers)" ]; }
 
-wait_for_server() {
+# wait_until COMMAND...: for at most half a minute.
+wait_until() {
     local tries
     for tries in $(seq 600); do
-        [ -n "$(servers)" ] && return
+        "$@" && return
         sleep 0.05
     done
+    echo "# waited in vain for: $*"
     return 1
 }
+a_server_is_there() { [ -n "$(servers)" ]; }
+a_failure_is_there() { compgen -G 'out/failures/caught-*.jsonl' >/dev/null; }
 
 # ---- scenarios ----
 
@@ -170,7 +174,7 @@ refused test_cli_no_postgres 3 'empty' replay broken.yaml --seed 1 --pg-bin empt
 refused test_cli_run_without_postgres 3 '^fencepost: .*empty' run broken.yaml --seeds 1 --pg-bin empty
 long=$tap_dir/$(printf 'x%.0s' {1..100})
 mkdir -p "$long"
-FENCEPOST_TMPDIR=$long refused test_cli_too_long_a_place 3 'too long' replay broken.yaml --seed 1
+FENCEPOST_TMPDIR=$long refused test_cli_too_long_a_place 3 'choose a shorter FENCEPOST_TMPDIR' replay broken.yaml --seed 1
 
 # ---- runs ----
 
@@ -277,24 +281,27 @@ fi
 
 # ---- interrupts ----
 
-# interrupt NAME SIGNAL: to the whole group, twice, as an impatient user does.
+# interrupt NAME SIGNAL WHEN: to the whole group, twice, as an impatient user does.
 interrupt() {
     local pid
+    rm -rf out
     setsid "$bin" run scenarios --seeds 100000 --out out >.out 2>.err </dev/null &
     pid=$!
-    wait_for_server || echo "# no server came up"
-    sleep 1
+    wait_until "$3"
     kill -s "$2" -- "-$pid"
     sleep 0.05
     kill -s "$2" -- "-$pid" 2>/dev/null
     wait "$pid"
     tap_same "test_cli_${1}_exits_with_130" 130 $?
-    tap_match "test_cli_${1}_reports_what_was_done" 'interrupted  this is what was done' "$(cat .out)"
+    tap_match "test_cli_${1}_says_so" 'fencepost: interrupted$' "$(cat .err)"
     tap_ok "test_cli_${1}_leaves_nothing" nothing_is_left
 }
-interrupt ctrl_c INT
-interrupt terminate TERM
-interrupt hangup HUP
+for signal in INT TERM HUP; do
+    interrupt "early_$signal" $signal a_server_is_there
+    interrupt "late_$signal" $signal a_failure_is_there
+    tap_match "test_cli_late_${signal}_reports_what_was_done" \
+        'caught: valid_transitions.*interrupted  this is what was done' "$(cat .out)"
+done
 
 tap_ok test_cli_nothing_is_left_at_the_end nothing_is_left
 tap_end

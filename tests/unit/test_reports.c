@@ -214,6 +214,12 @@ static void test_reports_other_violation_than_expected_is_a_violation(void **sta
     report_terminal(&report, false, &text);
     assert_non_null(strstr(strbuf_str(&text), "  FAIL  caught    as_written          100  "
                                               "VIOLATION lock_exclusive in 3 of 100\n"));
+    assert_non_null(
+        strstr(strbuf_str(&text),
+               "\nVIOLATION of lock_exclusive in caught (as_written), which expects only "
+               "single_owner to be broken\n"
+               "  ./fencepost run 'scenarios/it'\\''s one.yaml' --seeds 100 --set "
+               "'invariants=[lock_exclusive]' --set expect=pass\n"));
 }
 
 static void test_reports_divergence_and_trouble_are_said(void **state)
