@@ -272,6 +272,11 @@ static bool fiber_wait(struct sched *sched, const char *why, int64_t t_ns, bool 
     struct fiber *self = sched->current;
     FP_ASSERT(self && self->state == FIBER_READY);
     FP_ASSERT(wakeable || t_ns != NO_TIMER);
+    if (t_ns <= sched->now_ns) {
+        /* Nothing to wait for, but a scheduling point all the same. */
+        fiber_suspend(sched);
+        return false;
+    }
     self->state = FIBER_WAITING;
     self->timer_ns = t_ns;
     self->timer_sequence = sched->timer_sequence++;
@@ -456,13 +461,13 @@ enum sched_end sched_run(struct sched *sched, int64_t until_ns, int64_t step_cou
         if (wants_time(sched, candidate_count, next_ns)) {
             if (next_ns == NO_TIMER)
                 return SCHED_DEAD;
-            if (next_ns > until_ns) {
-                if (candidate_count == 0)
-                    return SCHED_TIME_OUT;
-            } else {
-                advance_to(sched, bounded(sched, candidate_count, next_ns));
+            next_ns = bounded(sched, candidate_count, next_ns);
+            if (next_ns <= until_ns) {
+                advance_to(sched, next_ns);
                 continue;
             }
+            if (candidate_count == 0)
+                return SCHED_TIME_OUT;
         }
         uint32_t pick = choice_below(sched->schedule, (uint32_t)candidate_count);
         begin_step(sched);

@@ -159,10 +159,14 @@ void pg_session_close(struct pg_session *session)
 {
     FP_ASSERT(session->state == SESSION_IDLE);
     park_stir(session);
+    if (session->lane->tape)
+        tape_close(session->lane->tape, session->slot);
     pool_reset(session);
 }
 
 void pg_session_cut(struct pg_session *session)
 {
+    if (session->lane->tape)
+        tape_cut(session->lane->tape, session->slot);
     pool_discard(session);
 }

@@ -364,9 +364,15 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
     session->lane->counts.statements++;
     session->state = SESSION_BUSY;
     session->wait_began_ns = realtime_ns();
+    struct tape *tape = session->lane->tape;
+    if (tape)
+        tape_send(tape, session->slot, sql, params);
     if (!send_statement(session, params))
         return answer_lost(session);
-    return session_await(session);
+    enum pg_answer answer = session_await(session);
+    if (tape)
+        tape_answer(tape, answer == PG_DONE ? &session->result : NULL);
+    return answer;
 }
 
 /* ---- going on ---- */
