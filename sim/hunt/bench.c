@@ -9,21 +9,19 @@
 #include "sim/hunt/bench_internal.h"
 #include "sim/scenario/diag.h"
 
-/* Memory comes first: what the others allocate and free would hide its growth. */
 const struct bench_kind bench_kinds[] = {
-    {"rss_growth", "memory of a lane, late against early", 4, BENCH_AT_MOST, 0.05,
-     bench_rss_growth},
-    {"bare_wire_ratio", "time of a campaign against the same statements over plain libpq", 3,
-     BENCH_AT_MOST, 1.3, bench_bare_wire},
-    {"blocked_step_ratio", "time to know that a step is blocked against isolationtester's", 4,
-     BENCH_AT_MOST, 0.1, bench_blocked_step},
-    {"lane_scaling", "seeds per second of two lanes against one", 2, BENCH_AT_LEAST, 1.7,
-     bench_lane_scaling},
-    {"virtual_to_real", "virtual time against real time, with leases of an hour", 0, BENCH_NO_BOUND,
-     0, bench_virtual_to_real},
-    {"seeds_per_s", "seeds per second of one lane on the smallest scenario", 1, BENCH_NO_BOUND, 0,
-     bench_speed},
+#define BENCH(name, decimals, bound_kind, bound, about) \
+    {#name, about, decimals, bound_kind, bound, bench_##name},
+#include "sim/hunt/bench.def"
+#undef BENCH
     {.name = NULL},
+};
+
+const char *const bench_names[] = {
+#define BENCH(name, decimals, bound_kind, bound, about) #name,
+#include "sim/hunt/bench.def"
+#undef BENCH
+    NULL,
 };
 
 /* ---- for the measuring files ---- */

@@ -37,8 +37,10 @@ struct bench_kind {
     double bound;
     enum bench_end (*measure)(struct bench *bench, struct bench_figure *figure);
 };
-/* All of them, in the order in which they are measured; ended by a NULL name. */
+/* All of them (bench.def), ended by a NULL name. */
 extern const struct bench_kind bench_kinds[];
+/* Their names, ended by NULL. */
+extern const char *const bench_names[];
 
 struct bench_detail {
     const char *key;

@@ -57,11 +57,9 @@ void bench_detail(struct bench_row *row, const char *key, double value, int deci
 /* Sorts the values. */
 double bench_median(double *values, size_t count);
 
-enum bench_end bench_rss_growth(struct bench *bench, struct bench_figure *figure);
-enum bench_end bench_bare_wire(struct bench *bench, struct bench_figure *figure);
-enum bench_end bench_blocked_step(struct bench *bench, struct bench_figure *figure);
-enum bench_end bench_lane_scaling(struct bench *bench, struct bench_figure *figure);
-enum bench_end bench_virtual_to_real(struct bench *bench, struct bench_figure *figure);
-enum bench_end bench_speed(struct bench *bench, struct bench_figure *figure);
+#define BENCH(name, decimals, bound_kind, bound, about) \
+    enum bench_end bench_##name(struct bench *bench, struct bench_figure *figure);
+#include "sim/hunt/bench.def"
+#undef BENCH
 
 #endif

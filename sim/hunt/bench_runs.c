@@ -135,7 +135,7 @@ static enum bench_end measure_speed(struct bench *bench, struct bench_figure *fi
     return BENCH_MEASURED;
 }
 
-enum bench_end bench_speed(struct bench *bench, struct bench_figure *figure)
+enum bench_end bench_seeds_per_s(struct bench *bench, struct bench_figure *figure)
 {
     enum bench_end end = with_lane(bench, figure, BENCH_SMALLEST, measure_speed);
     if (end == BENCH_MEASURED) {

@@ -1,11 +1,9 @@
 #!/bin/sh
 # Kill a fencepost in every way a terminal, a supervisor or an out-of-memory killer does, and look
 # for what is left: directories, processes, shared memory.
-#
-#   test_server_kill.sh PATH_OF_server_holder
 set -u
 
-holder=${1:?usage: test_server_kill.sh PATH_OF_server_holder}
+holder=${FENCEPOST_BUILD:?the build directory}/server_holder
 failed=0
 base=/tmp
 [ -w /dev/shm ] && base=/dev/shm
@@ -75,7 +73,7 @@ expect_clean() {
         fi
         sleep 0.05
     done
-    echo "ok: $1"
+    echo "ok - $1"
 }
 
 reaper_of() {
@@ -101,7 +99,7 @@ if [ $? -ne 0 ]; then
     echo "FAILED: the holder did not end well"
     failed=1
 fi
-is_clean && echo "ok: a normal end leaves nothing" || expect_clean "a normal end, at once"
+is_clean && echo "ok - a normal end leaves nothing" || expect_clean "a normal end, at once"
 
 for signal in INT TERM HUP QUIT; do
     start 1 && wait_for ready || exit 1

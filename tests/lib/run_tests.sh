@@ -11,12 +11,13 @@ usage() {
 usage: ./fencepost test [OPTION...]
 
   With no option: every test, built plainly and again with AddressSanitizer and
-  UndefinedBehaviorSanitizer.
+  UndefinedBehaviorSanitizer; then the fuzz targets look for new inputs, a minute
+  each (with clang).
 
   --quick        unit, tidy and golden tests only, built plainly
   --sanitize     with --quick: with the sanitizers as well
   --preset NAME  only this CMake preset; may be given more than once
-  --fuzz         only the fuzz targets, looking for new inputs (needs clang)
+  --fuzz         only the fuzz targets, looking for new inputs
   -R REGEX       only tests whose name matches
 END
 }
@@ -26,7 +27,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --quick) quick=1 ;;
     --sanitize) sanitize=1 ;;
-    --fuzz) presets+=(fuzz) selection+=(-L fuzz) ;;
+    --fuzz) presets+=(fuzz) ;;
     --preset | -R)
         [ $# -ge 2 ] || { echo "fencepost test: $1 needs a value" >&2; exit $exit_usage; }
         if [ "$1" = -R ]; then selection+=(-R "$2"); else presets+=("$2"); fi
@@ -45,6 +46,7 @@ done
 if [ ${#presets[@]} = 0 ]; then
     presets=(dev)
     [ $quick = 1 ] && [ $sanitize = 0 ] || presets+=(asan-ubsan)
+    [ $quick = 1 ] || [ ${#selection[@]} -gt 0 ] || presets+=(fuzz)
 fi
 
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
