@@ -326,33 +326,9 @@ static void put_not_found(struct strbuf *out, const struct campaign_scenario *it
     strbuf_printf(out, " --seeds %" PRId64 "\n", item->seed_count * 10);
 }
 
-/* The lowest failing seed broke what it should, a higher one something else: only a run that looks
- * at that alone keeps it. */
-static void put_other(struct strbuf *out, const struct campaign_scenario *item, bool colour)
-{
-    const struct scenario *scenario = item->scenario;
-    for (size_t i = 0; i < scenario->invariant_count; i++) {
-        const char *name = scenario->invariants[i]->name;
-        if (item->by_invariant[i] == 0 || scenario->invariants[i] == scenario->expect_invariant)
-            continue;
-        strbuf_putc(out, '\n');
-        put_coloured(out, colour, marks[MARK_BAD].colour, "VIOLATION of %s", name);
-        strbuf_printf(out, " in %s (%s), which expects only %s to be broken\n  " PROGRAM " run ",
-                      scenario->name, scenario->variant, scenario->expect_invariant->name);
-        put_shell_word(out, scenario->file);
-        strbuf_printf(out, " --seeds %" PRId64 " --set 'invariants=[%s]' --set expect=pass\n",
-                      item->seed_count, name);
-    }
-}
-
 static void put_violation(struct strbuf *out, const struct campaign_scenario *item, bool colour)
 {
     char what[128];
-    if (item->scenario->expect == EXPECT_VIOLATION &&
-        item->first_failure.invariant == item->scenario->expect_invariant) {
-        put_other(out, item, colour);
-        return;
-    }
     snprintf(what, sizeof what, "VIOLATION of %s", item->first_failure.invariant->name);
     put_finding(out, item->scenario, what, &item->first_failure, colour);
 }

@@ -9,7 +9,7 @@
 #define LEASE_NS (60 * NS_PER_MIN)
 #define HEARTBEAT_INTERVAL_NS (5 * NS_PER_MIN)
 #define RECEIVE_WAIT_NS (20 * NS_PER_S)
-#define JANITOR_INTERVAL_NS (1 * NS_PER_MIN)
+#define JANITOR_INTERVAL_NS (5 * NS_PER_MIN)
 #define JOB_ATTEMPT_COUNT_MAX 3
 
 /* A worker begins nothing any more this long before its lease can have ended. A call that it has

@@ -10,7 +10,8 @@
 /* Scenarios by what they stand for; all below this folder of the scenario directory. */
 #define BENCH_FOLDER "job_locks"
 #define BENCH_USUAL "three-destroys-at-once"
-#define BENCH_FAULTY "connection-drops"
+#define BENCH_RELATIVE "concurrent-acquire"
+#define BENCH_MIXED "create-then-destroy"
 #define BENCH_SMALLEST "unkeyed-lock"
 #define BENCH_LARGEST "release-by-cluster-only"
 #define BENCH_LONG_LEASE "zombie-worker"

@@ -38,11 +38,14 @@ struct campaign {
 
 /* ---- what comes back ---- */
 
+/* The lowest seed of the worst kind. */
 static void failure_take(struct campaign_failure *failure, const struct record *record,
-                         const struct invariant *invariant)
+                         enum failure_kind kind, const struct invariant *invariant)
 {
-    if (failure->found && failure->seed <= record->seed)
+    if (failure->found && (failure->kind < kind || (failure->kind == kind &&
+                                                    failure->seed <= record->seed)))
         return;
+    failure->kind = kind;
     free(failure->sentence);
     failure->found = true;
     failure->seed = record->seed;
@@ -69,19 +72,15 @@ static void add_counts(struct run_counts *sum, const struct run_counts *one)
         sum->fired[i] += one->fired[i];
 }
 
-static bool is_expected(const struct scenario *scenario, const struct invariant *invariant)
-{
-    return scenario->expect == EXPECT_VIOLATION && scenario->expect_invariant == invariant;
-}
-
 static void take_violation(struct campaign *campaign, struct campaign_scenario *item,
                            const struct record *record)
 {
     FP_ASSERT(record->invariant_index < item->scenario->invariant_count);
     const struct invariant *invariant = item->scenario->invariants[record->invariant_index];
     item->by_invariant[record->invariant_index]++;
-    failure_take(&item->first_failure, record, invariant);
-    if (is_expected(item->scenario, invariant))
+    enum failure_kind kind = failure_kind_of(item->scenario, RUN_VIOLATION, invariant);
+    failure_take(&item->first_failure, record, kind, invariant);
+    if (kind == FAILURE_EXPECTED)
         campaign->progress.expected_count++;
     else
         campaign->progress.violation_count++;
@@ -100,11 +99,11 @@ static void take_record(struct campaign *campaign, const struct record *record)
     if (record->outcome == RUN_VIOLATION)
         take_violation(campaign, item, record);
     if (record->outcome == RUN_UNKNOWN || record->outcome == RUN_INFRASTRUCTURE)
-        failure_take(&item->first_unknown, record, NULL);
+        failure_take(&item->first_unknown, record, FAILURE_UNKNOWN, NULL);
     if (record->outcome == RUN_DIVERGED) {
         item->diverged_count++;
         campaign->progress.diverged_count++;
-        failure_take(&item->first_divergence, record, NULL);
+        failure_take(&item->first_divergence, record, FAILURE_UNKNOWN, NULL);
     }
     campaign->progress.done_count++;
     campaign->progress.scenario = item->scenario->name;
@@ -250,7 +249,8 @@ static struct lane_shared *share(const struct campaign_options *options)
                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     FP_ASSERT(shared != MAP_FAILED);
     for (size_t i = 0; i < FP_COUNT(shared->lowest_failure); i++)
-        shared->lowest_failure[i] = UINT64_MAX;
+        for (size_t kind = 0; kind < FAILURE_KIND_COUNT; kind++)
+            shared->lowest_failure[i][kind] = UINT64_MAX;
     shared->lanes_to_start = options->lane_count;
     return shared;
 }
@@ -278,7 +278,7 @@ static void set_met(struct campaign_scenario *item)
 {
     int64_t expected_count = 0;
     for (size_t i = 0; i < item->scenario->invariant_count; i++)
-        if (is_expected(item->scenario, item->scenario->invariants[i]))
+        if (item->scenario->invariants[i] == item->scenario->expect_invariant)
             expected_count = item->by_invariant[i];
     bool clean = item->outcomes[RUN_DIVERGED] == 0 && item->outcomes[RUN_INFRASTRUCTURE] == 0 &&
                  item->seed_count > 0;
@@ -297,15 +297,15 @@ static uint64_t combine(const uint64_t *hashes, uint64_t count)
     return sum;
 }
 
-/* Only the file of the lowest failing seed is kept; higher ones were written before it was known. */
-static void find_file(const struct campaign *campaign, struct campaign_scenario *item)
+static void find_file(const struct campaign *campaign, const struct scenario *scenario,
+                      struct campaign_failure *failure)
 {
-    if (!campaign->options->out_dir || !item->first_failure.found)
+    if (!campaign->options->out_dir || !failure->found)
         return;
-    char *file = lane_failure_file(campaign->options->out_dir, item->scenario,
-                                   item->first_failure.seed);
+    char *file =
+        lane_failure_file(campaign->options->out_dir, scenario, failure->kind, failure->seed);
     if (access(file, R_OK) == 0)
-        item->first_failure.file = file;
+        failure->file = file;
     else
         free(file);
 }
@@ -317,7 +317,8 @@ static void finish_report(struct campaign *campaign)
         struct campaign_scenario *item = &report->scenarios[i];
         set_met(item);
         item->hash = combine(campaign->hashes[i], campaign->options->seed_count);
-        find_file(campaign, item);
+        find_file(campaign, item->scenario, &item->first_failure);
+        find_file(campaign, item->scenario, &item->first_unknown);
     }
     report->out_of_time = campaign->shared->out_of_time;
 }

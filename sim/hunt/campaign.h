@@ -23,15 +23,23 @@ struct campaign_options {
     struct pg_server_options server;
 };
 
-/* What came of one scenario. */
+/* From the most to the least interesting; the lowest seed of each kind is kept as a file. */
+enum failure_kind {
+    FAILURE_UNEXPECTED, /* a violation that the scenario does not expect */
+    FAILURE_EXPECTED,
+    FAILURE_UNKNOWN, /* did not settle */
+    FAILURE_KIND_COUNT
+};
 struct campaign_failure {
     bool found;
-    uint64_t seed; /* the lowest that failed */
+    enum failure_kind kind; /* the worst there was */
+    uint64_t seed;          /* the lowest of that kind */
     const struct invariant *invariant;
     int64_t step;
     char *sentence;
     char *file; /* NULL: not written */
 };
+/* What came of one scenario. */
 struct campaign_scenario {
     const struct scenario *scenario;
     int64_t seed_count; /* that were run */

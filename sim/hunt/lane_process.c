@@ -31,9 +31,21 @@ struct lane {
     bool failed;
 };
 
-char *lane_failure_file(const char *out_dir, const struct scenario *scenario, uint64_t seed)
+enum failure_kind failure_kind_of(const struct scenario *scenario, enum run_outcome outcome,
+                                  const struct invariant *invariant)
 {
-    return fp_format("%s/failures/%s-%llu.jsonl", out_dir, scenario->name, (unsigned long long)seed);
+    if (outcome != RUN_VIOLATION)
+        return FAILURE_UNKNOWN;
+    bool expected =
+        scenario->expect == EXPECT_VIOLATION && scenario->expect_invariant == invariant;
+    return expected ? FAILURE_EXPECTED : FAILURE_UNEXPECTED;
+}
+
+char *lane_failure_file(const char *out_dir, const struct scenario *scenario,
+                        enum failure_kind kind, uint64_t seed)
+{
+    return fp_format("%s/failures/%s%s-%llu.jsonl", out_dir, scenario->name,
+                     kind == FAILURE_UNKNOWN ? "-unsettled" : "", (unsigned long long)seed);
 }
 
 static void tell(struct lane *lane, enum record_kind kind, const char *text)
@@ -148,10 +160,8 @@ static bool install(struct lane *lane, size_t scenario_index)
     return err == ERR_OK;
 }
 
-/* Is this the lowest failing seed of its scenario so far? */
-static bool is_lowest(struct lane *lane, size_t scenario_index, uint64_t seed, uint64_t *former)
+static bool make_lower(_Atomic uint64_t *lowest, uint64_t seed, uint64_t *former)
 {
-    _Atomic uint64_t *lowest = &lane->shared->lowest_failure[scenario_index];
     *former = *lowest;
     while (seed < *former)
         if (atomic_compare_exchange_weak(lowest, former, seed))
@@ -159,31 +169,38 @@ static bool is_lowest(struct lane *lane, size_t scenario_index, uint64_t seed, u
     return false;
 }
 
+/* Of each kind of failure the lowest seed's file is kept; one that was written before a lower one was
+ * known is removed. */
 static void keep_failure(struct lane *lane, size_t scenario_index, const struct run_result *result)
 {
     uint64_t former;
     const struct scenario *scenario = lane->scenarios[scenario_index];
-    if (!lane->options->out_dir || !is_lowest(lane, scenario_index, result->seed, &former))
+    const char *out_dir = lane->options->out_dir;
+    enum failure_kind kind = failure_kind_of(scenario, result->outcome, result->invariant);
+    if (!out_dir ||
+        !make_lower(&lane->shared->lowest_failure[scenario_index][kind], result->seed, &former))
         return;
     struct strbuf why = STRBUF_INIT;
-    char *file = lane_failure_file(lane->options->out_dir, scenario, result->seed);
+    char *file = lane_failure_file(out_dir, scenario, kind, result->seed);
     if (!failure_write(file, scenario, lane->runs, result, pg_server_version(lane->server), &why))
         lane_trouble(lane, strbuf_str(&why));
     free(file);
     strbuf_release(&why);
     if (former == UINT64_MAX)
         return;
-    file = lane_failure_file(lane->options->out_dir, scenario, former);
+    file = lane_failure_file(out_dir, scenario, kind, former);
     unlink(file);
     free(file);
 }
 
-/* By the seed alone, so that it does not depend on who runs it. */
-static bool wants_recheck(const struct campaign_options *options, uint64_t seed)
+/* By scenario and seed alone, so that it does not depend on who runs it. The first seed always is. */
+static bool wants_recheck(const struct lane *lane, size_t scenario_index, uint64_t seed)
 {
-    uint64_t mixed = (seed + 1) * UINT64_C(0xbf58476d1ce4e5b9);
+    const struct campaign_options *options = lane->options;
+    uint64_t mixed = (seed + 1 + scenario_index * 7919) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed ^= mixed >> 32;
-    return options->check_determinism || mixed % 1000000 < options->recheck_per_million;
+    return options->check_determinism || seed == options->first_seed ||
+           mixed % 1000000 < options->recheck_per_million;
 }
 
 /* Once more, comparing event by event. */
@@ -221,7 +238,7 @@ static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
     run_one(lane->runs, scenario, seed, NULL, &result);
     if (result.outcome == RUN_VIOLATION || result.outcome == RUN_UNKNOWN)
         keep_failure(lane, scenario_index, &result);
-    bool checked = wants_recheck(lane->options, seed) && result.outcome != RUN_INFRASTRUCTURE;
+    bool checked = wants_recheck(lane, scenario_index, seed) && result.outcome != RUN_INFRASTRUCTURE;
     if (checked)
         recheck(lane, scenario, &result);
     record = (struct record){.kind = RECORD_RUN,
@@ -274,6 +291,7 @@ void lane_process(const struct campaign_options *options, const struct scenario 
     /* The parent hears of an interrupt and says so; a terminal tells everybody at once. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (lane_open(&lane, index)) {
         wait_for_others(&lane);

@@ -33,6 +33,7 @@ struct statement {
     const struct rt_sql *sql;
     char name[16];
     bool controls_transaction; /* BEGIN and the like: must not be preceded by anything */
+    bool takes_session_locks;  /* may leave locks that outlive its transaction */
 };
 
 struct change_buffer {
@@ -54,6 +55,7 @@ struct pg_session {
     int64_t transaction_began_ns;
     bool transaction_time_sent;
     bool in_transaction, transaction_failed;
+    bool holds_session_locks; /* perhaps */
     const struct statement *statement; /* in flight */
     /* What was sent with it, in order: the statement that a message prepares, or NULL. */
     const struct statement *sent[8];

@@ -11,6 +11,7 @@ static void session_forget(struct pg_session *session)
     memset(session->prepared, 0, sizeof session->prepared);
     session->clock_sent_ns = -1;
     session->in_transaction = false;
+    session->holds_session_locks = false;
     session->transaction_failed = false;
     session->transaction_time_sent = false;
     session->granted = false;

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,9 +12,14 @@
 #include "sim/pg/internal.h"
 
 /* How long to listen before asking whether the session is blocked. A local answer takes some 30 us;
- * asking too early costs a query, asking too late costs the difference. */
+ * asking too early costs a query, asking too late costs the difference. When nobody holds anything
+ * that could block it, there is no hurry; and a timer that is far off costs nothing, whereas setting
+ * a near one can cost as much as the statement itself on a virtual machine. */
 #define FIRST_LOOK_NS (300 * NS_PER_US)
+#define FIRST_LOOK_CALM_NS (20 * NS_PER_MS)
 #define LATER_LOOK_NS_MAX (10 * NS_PER_MS)
+/* Giving the CPU away this often is tried before a timer is set. */
+#define YIELD_COUNT 3
 
 /* ---- statements ---- */
 
@@ -55,6 +61,7 @@ static const struct statement *statement_of(struct pg_lane *lane, const struct r
     snprintf(statement->name, sizeof statement->name, "s%d", lane->statement_count);
     statement->sql = sql;
     statement->controls_transaction = controls_transaction(sql->text);
+    statement->takes_session_locks = strcasestr(sql->text, "advisory") != NULL;
     lane->statement_count++;
     return statement;
 }
@@ -181,6 +188,35 @@ static bool wait_readable(struct pg_session *session, int64_t wait_ns)
     struct pollfd socket = {.fd = PQsocket(session->conn), .events = POLLIN};
     struct timespec timeout = {.tv_sec = wait_ns / NS_PER_S, .tv_nsec = wait_ns % NS_PER_S};
     return ppoll(&socket, 1, &timeout, NULL) > 0;
+}
+
+/* Can anybody hold a lock that this statement might wait for? A session between two transactions
+ * holds none, unless it is one that outlives transactions. Wrong guesses only cost time. */
+static bool is_calm(const struct pg_session *session)
+{
+    const struct pg_lane *lane = session->lane;
+    if (lane->gated || lane->blocked_count > 0)
+        return false;
+    for (int i = 0; i < SESSION_COUNT_MAX; i++) {
+        const struct pg_session *other = &lane->sessions[i];
+        if (other != session && (other->in_transaction || other->holds_session_locks))
+            return false;
+    }
+    return true;
+}
+
+/* Wait for the first sign of an answer. Lane and server share a CPU: who gives it away gets it back
+ * when the other has answered, or waits. */
+static bool wait_first(struct pg_session *session)
+{
+    if (is_calm(session))
+        return wait_readable(session, FIRST_LOOK_CALM_NS);
+    for (int i = 0; i < YIELD_COUNT; i++) {
+        sched_yield();
+        if (wait_readable(session, 0))
+            return true;
+    }
+    return wait_readable(session, FIRST_LOOK_NS);
 }
 
 static void take_rows(struct pg_session *session)
@@ -318,8 +354,9 @@ static enum pg_answer session_await(struct pg_session *session)
     int64_t deadline_ns = 0;
     int64_t look_ns = FIRST_LOOK_NS;
     enum pg_answer answer;
-    for (;;) {
-        if (wait_readable(session, look_ns)) {
+    bool readable = wait_first(session);
+    for (;; readable = wait_readable(session, look_ns)) {
+        if (readable) {
             if (!PQconsumeInput(session->conn))
                 return answer_lost(session);
             if (take_answer(session, &answer))
@@ -357,6 +394,7 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
 {
     FP_ASSERT(session->state == SESSION_IDLE);
     session->statement = statement_of(session->lane, sql);
+    session->holds_session_locks |= session->statement->takes_session_locks;
     session->db_now_ns = db_now_ns;
     PQclear(session->answer);
     session->answer = NULL;
@@ -371,7 +409,7 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
         return answer_lost(session);
     enum pg_answer answer = session_await(session);
     if (tape)
-        tape_answer(tape, answer == PG_DONE ? &session->result : NULL);
+        tape_answer(tape, answer, &session->result);
     return answer;
 }
 
@@ -414,7 +452,7 @@ static enum pg_answer continue_deadlocked(struct pg_session *session)
     }
 }
 
-enum pg_answer pg_session_continue(struct pg_session *session)
+static enum pg_answer session_continue(struct pg_session *session)
 {
     if (session->state == SESSION_AT_GATE) {
         session->state = SESSION_BUSY;
@@ -428,6 +466,14 @@ enum pg_answer pg_session_continue(struct pg_session *session)
         return continue_deadlocked(session);
     park_continue(session);
     return session_await(session);
+}
+
+enum pg_answer pg_session_continue(struct pg_session *session)
+{
+    enum pg_answer answer = session_continue(session);
+    if (session->lane->tape && answer == PG_DONE)
+        tape_finish(session->lane->tape, session->slot, &session->result);
+    return answer;
 }
 
 bool pg_session_is_granted(const struct pg_session *session)

@@ -8,20 +8,21 @@
 #include "sim/pg/internal.h"
 
 #define BARE_DATABASE "fencepost_bare"
-/* A statement that waits for a lock was not recorded as waiting: an error ends it. Costs nothing as long
- * as nobody waits. */
-#define BARE_LOCK_TIMEOUT_MS 5000
+/* Whoever waits for a lock longer than this waits for something that comes later on the tape: an error
+ * ends it. Costs nothing as long as nobody waits. */
+#define BARE_LOCK_TIMEOUT_MS 2000
 /* As pg_lane_slate does. */
 #define BARE_SLATES_PER_SWEEP 256
 
-enum tape_kind { TAPE_OPEN, TAPE_SEND, TAPE_CLOSE, TAPE_CUT };
+enum tape_kind { TAPE_OPEN, TAPE_SEND, TAPE_FINISH, TAPE_CLOSE, TAPE_CUT };
 
 struct tape_operation {
     enum tape_kind kind;
     int slot;
     size_t statement;          /* TAPE_SEND: index */
     const char *const *params; /* TAPE_SEND */
-    const char *answer;        /* TAPE_SEND: command tag or SQLSTATE; NULL: none came at once */
+    bool waits;                /* TAPE_SEND: for a lock; its answer comes with TAPE_FINISH */
+    const char *answer;        /* command tag or SQLSTATE; NULL: none */
 };
 
 struct tape_statement {
@@ -103,12 +104,17 @@ size_t tape_take_count(const struct tape *tape)
 bool tape_is_playable(const struct tape *tape)
 {
     const struct tape_take *take = last_take(tape);
+    int waiting_count = 0;
     for (size_t i = 0; i < take->count; i++) {
         const struct tape_operation *operation = &tape->operations[take->first + i];
-        if (operation->kind == TAPE_SEND && !operation->answer)
+        if (operation->kind == TAPE_SEND && !operation->answer && !operation->waits)
+            return false;
+        waiting_count += operation->waits;
+        waiting_count -= operation->kind == TAPE_FINISH;
+        if (waiting_count > 1)
             return false;
     }
-    return true;
+    return waiting_count == 0;
 }
 
 int64_t tape_statement_count(const struct tape *tape)
@@ -171,12 +177,23 @@ void tape_send(struct tape *tape, int slot, const struct rt_sql *sql, const char
     operation->params = copy;
 }
 
-void tape_answer(struct tape *tape, const struct pg_result *answer)
+static const char *keep_answer(struct tape *tape, const struct pg_result *result)
+{
+    return arena_strdup(tape->arena, result->ok ? result->tag : result->sqlstate);
+}
+
+void tape_answer(struct tape *tape, enum pg_answer answer, const struct pg_result *result)
 {
     struct tape_operation *operation = &tape->operations[tape->operation_count - 1];
     FP_ASSERT(operation->kind == TAPE_SEND);
-    if (answer)
-        operation->answer = arena_strdup(tape->arena, answer->ok ? answer->tag : answer->sqlstate);
+    if (answer == PG_DONE)
+        operation->answer = keep_answer(tape, result);
+    operation->waits = answer == PG_BLOCKED;
+}
+
+void tape_finish(struct tape *tape, int slot, const struct pg_result *result)
+{
+    add_operation(tape, TAPE_FINISH, slot)->answer = keep_answer(tape, result);
 }
 
 /* ---- plain connections ---- */
@@ -186,6 +203,8 @@ struct bare_connection {
     int pid;
     bool in_use;
     uint64_t prepared[STATEMENT_COUNT_MAX / 64];
+    const struct tape_operation *sent; /* its answer has not been taken yet */
+    bool prepares;                     /* with a Parse before it */
 };
 
 struct bare {
@@ -360,27 +379,40 @@ static enum err compare(PGresult *answer, const char *name, const char *expected
     return ERR_DB_SQL;
 }
 
-static enum err play_statement(struct bare_connection *connection, const struct tape *tape,
-                               const struct tape_operation *operation, struct strbuf *why)
+static enum err take_answer(struct bare_connection *connection, const struct tape *tape,
+                            const char *expected, struct strbuf *why)
 {
-    const struct tape_statement *statement = &tape->statements[operation->statement];
-    uint64_t *prepared = &connection->prepared[operation->statement / 64];
-    uint64_t bit = UINT64_C(1) << (operation->statement % 64);
-    bool prepares = !(*prepared & bit), first_ok = false;
-    /* In one round trip, as the harness does it. */
-    bool sent = (!prepares || PQsendPrepare(connection->conn, statement->name,
-                                            statement->sql->text, 0, NULL)) &&
-                PQsendQueryPrepared(connection->conn, statement->name,
-                                    statement->sql->param_count, operation->params, NULL, NULL, 0) &&
-                PQpipelineSync(connection->conn);
-    PGresult *answer = sent ? await(connection, &first_ok) : NULL;
+    const struct tape_operation *sent = connection->sent;
+    bool first_ok = false;
+    FP_ASSERT(sent);
+    PGresult *answer = await(connection, &first_ok);
     if (!answer)
         return connection_failed(connection->conn, why);
-    if (prepares && first_ok)
-        *prepared |= bit;
-    enum err err = compare(answer, statement->sql->name, operation->answer, why);
+    if (connection->prepares && first_ok)
+        connection->prepared[sent->statement / 64] |= UINT64_C(1) << (sent->statement % 64);
+    connection->sent = NULL;
+    enum err err = compare(answer, tape->statements[sent->statement].sql->name, expected, why);
     PQclear(answer);
     return err;
+}
+
+static enum err play_send(struct bare_connection *connection, const struct tape *tape,
+                          const struct tape_operation *operation, struct strbuf *why)
+{
+    const struct tape_statement *statement = &tape->statements[operation->statement];
+    PGconn *conn = connection->conn;
+    connection->sent = operation;
+    connection->prepares = !(connection->prepared[operation->statement / 64] >>
+                                 (operation->statement % 64) & 1);
+    /* In one round trip, as the harness does it. */
+    bool sent = (!connection->prepares ||
+                 PQsendPrepare(conn, statement->name, statement->sql->text, 0, NULL)) &&
+                PQsendQueryPrepared(conn, statement->name, statement->sql->param_count,
+                                    operation->params, NULL, NULL, 0) &&
+                PQpipelineSync(conn);
+    if (!sent)
+        return connection_failed(conn, why);
+    return operation->waits ? ERR_OK : take_answer(connection, tape, operation->answer, why);
 }
 
 static enum err run_alone(struct bare_connection *connection, const char *sql, struct strbuf *why)
@@ -434,6 +466,7 @@ static enum err play_close(struct bare *bare, int slot, struct strbuf *why)
 {
     struct bare_connection *connection = bare->by_slot[slot];
     enum err err = ERR_OK;
+    FP_ASSERT(!connection->sent);
     if (PQtransactionStatus(connection->conn) != PQTRANS_IDLE)
         err = run_alone(connection, "ROLLBACK", why);
     if (err == ERR_OK)
@@ -482,9 +515,27 @@ static enum err play_cut(struct bare *bare, int slot, struct strbuf *why)
 
 /* ---- one take ---- */
 
+/* A take that came out otherwise was given up, and may have left somebody waiting: it gets its lock,
+ * or loses its patience. */
+static enum err await_left_over(struct bare_connection *connection, struct strbuf *why)
+{
+    bool ignored;
+    if (!connection->sent)
+        return ERR_OK;
+    PGresult *answer = await(connection, &ignored);
+    if (!answer)
+        return connection_failed(connection->conn, why);
+    PQclear(answer);
+    connection->sent = NULL;
+    return ERR_OK;
+}
+
 static enum err play_slate(struct bare *bare, struct strbuf *why)
 {
     enum err err = ERR_OK;
+    for (int slot = 0; slot < SESSION_COUNT_MAX && err == ERR_OK; slot++)
+        if (bare->by_slot[slot])
+            err = await_left_over(bare->by_slot[slot], why);
     for (int slot = 0; slot < SESSION_COUNT_MAX && err == ERR_OK; slot++)
         if (bare->by_slot[slot])
             err = play_close(bare, slot, why);
@@ -504,7 +555,9 @@ static enum err play_operation(struct bare *bare, const struct tape *tape,
     case TAPE_OPEN:
         return play_open(bare, operation->slot, why);
     case TAPE_SEND:
-        return play_statement(bare->by_slot[operation->slot], tape, operation, why);
+        return play_send(bare->by_slot[operation->slot], tape, operation, why);
+    case TAPE_FINISH:
+        return take_answer(bare->by_slot[operation->slot], tape, operation->answer, why);
     case TAPE_CLOSE:
         return play_close(bare, operation->slot, why);
     case TAPE_CUT:

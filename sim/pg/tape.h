@@ -1,12 +1,13 @@
 /* A tape: what the sessions of a lane sent to the server, written down, so that plain libpq can send it
  * again without a harness. For measuring what the harness costs.
  *
- * A tape holds takes, one per run, each from a clean slate on. Only takes without lock waits can be
- * played: without the harness nobody keeps the order of those who wait. */
+ * A tape holds takes, one per run, each from a clean slate on. Not every take can be played: without
+ * the harness nobody keeps the order of those who wait for the same lock. */
 #ifndef FENCEPOST_TAPE_H
 #define FENCEPOST_TAPE_H
 
 #include "sim/pg/lane.h"
+#include "sim/pg/session.h"
 
 struct tape;
 
@@ -22,20 +23,21 @@ void tape_begin_take(struct tape *tape);
 /* Forget the last take. */
 void tape_drop_take(struct tape *tape);
 size_t tape_take_count(const struct tape *tape);
-/* Was every statement of the last take answered at once? Only then it can be played. */
+/* Can the last take be played? Not when two waited for locks at once, or a statement was never
+ * answered. */
 bool tape_is_playable(const struct tape *tape);
 /* Over all takes. */
 int64_t tape_statement_count(const struct tape *tape);
 
-/* For the lane: the clean slate that begins the last take anew, and what its sessions do. `answer` is
- * NULL when the statement was not answered at once. */
-struct pg_result;
+/* For the lane: the clean slate that begins the last take anew, and what its sessions do. The answer
+ * is that of the statement sent last; one that waited is finished later. */
 void tape_slate(struct tape *tape);
 void tape_open(struct tape *tape, int slot);
 void tape_close(struct tape *tape, int slot);
 void tape_cut(struct tape *tape, int slot);
 void tape_send(struct tape *tape, int slot, const struct rt_sql *sql, const char *const *params);
-void tape_answer(struct tape *tape, const struct pg_result *answer);
+void tape_answer(struct tape *tape, enum pg_answer answer, const struct pg_result *result);
+void tape_finish(struct tape *tape, int slot, const struct pg_result *result);
 
 /* Plain connections to a database of their own on the lane's server: the same tables, and nothing of
  * the harness's, neither triggers nor shadowed functions. */

@@ -259,8 +259,8 @@ else
 fi
 "$bin" list faults >/dev/full 2>.err
 tap_match test_cli_full_standard_output '^3 .*No space left' "$? $(cat .err)"
-"$bin" help scenario 2>.err | head -n 1 >/dev/null
-tap_same test_cli_closed_pipe_is_no_crash "0 " "${PIPESTATUS[0]} $(cat .err)"
+{ sleep 0.5 && "$bin" help scenario 2>.err; echo $? >.status; } | true
+tap_same test_cli_closed_pipe_is_no_crash "0 " "$(cat .status) $(cat .err)"
 "$bin" list faults >&- 2>.err
 tap_same test_cli_no_standard_output_is_no_crash "0 " "$? $(cat .err)"
 
