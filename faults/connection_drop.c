@@ -55,12 +55,10 @@ static uint64_t connection_drop_points_of(const void *config)
 
 static enum drop_how how_at(enum fault_point point)
 {
-    if (REQUEST_POINTS & POINT_BIT(point)) {
+    if (REQUEST_POINTS & POINT_BIT(point))
         return DROP_REQUEST_LOST;
-    }
-    if (REPLY_POINTS & POINT_BIT(point)) {
+    if (REPLY_POINTS & POINT_BIT(point))
         return DROP_REPLY_LOST;
-    }
     FP_ASSERT((IDLE_POINTS & POINT_BIT(point)) != 0);
     return DROP_IDLE;
 }

@@ -26,7 +26,7 @@ static const struct field crash_fields[] = {
 /* Where the processes come by most often (a poller's sleep and receive) is left out of the default:
  * a fault that strikes once would otherwise nearly always strike an idle process. */
 #define CRASH_POINTS_DEFAULT                                                                       \
-    (CRASH_POINTS & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                               \
+    (CRASH_POINTS & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                             \
      ~POINT_BIT(POINT_QUEUE_RECEIVE))
 
 static void crash_strike(struct fault_host *host, const void *config,

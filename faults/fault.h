@@ -1,7 +1,7 @@
 /* A fault: what goes wrong. One file each, one line in faults.def.
  *
- * The harness calls a fault at named points of the seam. The fault draws from its own stream whether it
- * strikes, and then acts through the host. It heals by itself or when told. */
+ * The harness calls a fault at named points of the seam. The fault draws from its own stream
+ * whether it strikes, and then acts through the host. It heals by itself or when told. */
 #ifndef FENCEPOST_FAULT_H
 #define FENCEPOST_FAULT_H
 
@@ -12,7 +12,8 @@
 #define FAULT_POINTS(X)                                                                            \
     X(POINT_DB_OPEN, "db.open", "before a connection is made")                                     \
     X(POINT_DB_EXEC, "db.exec", "before a statement is sent")                                      \
-    X(POINT_DB_SENT, "db.sent", "the statement is on its way, the client does not know its answer") \
+    X(POINT_DB_SENT, "db.sent",                                                                    \
+      "the statement is on its way, the client does not know its answer")                          \
     X(POINT_DB_DONE, "db.done", "the answer has come")                                             \
     X(POINT_DB_COMMIT, "db.commit", "before a COMMIT is sent")                                     \
     X(POINT_DB_COMMITTED, "db.committed", "a COMMIT was answered")                                 \
@@ -29,7 +30,7 @@ enum fault_point {
 #define X(id, name, about) id,
     FAULT_POINTS(X)
 #undef X
-    FAULT_POINT_COUNT
+        FAULT_POINT_COUNT
 };
 
 const char *fault_point_name(enum fault_point point);
@@ -44,11 +45,11 @@ struct fault_target {
 /* What every fault has, at the start of its config struct. */
 struct fault_common {
     struct fault_target target;
-    uint64_t points;              /* bit set of enum fault_point; 0: the kind's own default */
+    uint64_t points; /* bit set of enum fault_point; 0: the kind's own default */
     uint32_t probability_per_million;
-    int64_t times;                /* strikes at most; 0: no limit */
-    int64_t after_ns, before_ns;  /* window of virtual time; before_ns 0: end of chaos */
-    int64_t nth;                  /* 0: by probability; N: at the Nth visit of a point, exactly */
+    int64_t times;               /* strikes at most; 0: no limit */
+    int64_t after_ns, before_ns; /* window of virtual time; before_ns 0: end of chaos */
+    int64_t nth;                 /* 0: by probability; N: at the Nth visit of a point, exactly */
 };
 
 /* How a connection is cut. */
@@ -71,7 +72,8 @@ struct fault_visit {
 };
 
 /* What a fault may do. All act on the actor of the visit. */
-void fault_crash(struct fault_host *host, int64_t restart_after_ns); /* < 0: never. Does not return */
+void fault_crash(struct fault_host *host,
+                 int64_t restart_after_ns); /* < 0: never. Does not return */
 void fault_pause(struct fault_host *host, int64_t duration_ns);
 void fault_drop_connection(struct fault_host *host, enum drop_how how);
 /* An integer in the fault's own stream; 0 is the mildest. */
@@ -81,13 +83,14 @@ int64_t fault_draw_duration(struct fault_host *host, struct duration_range range
 struct fault_kind {
     const char *name;
     const char *about;
-    const char *example;   /* one line of YAML */
+    const char *example;        /* one line of YAML */
     const struct field *fields; /* beyond the common ones */
     size_t field_count;
-    size_t config_size;    /* its config begins with struct fault_common */
-    uint64_t points;       /* where it can strike */
+    size_t config_size; /* its config begins with struct fault_common */
+    uint64_t points;    /* where it can strike */
     uint64_t points_default;
-    /* Where it can strike with this config, when that is less than `points`; NULL: at all of them. */
+    /* Where it can strike with this config, when that is less than `points`; NULL: at all of them.
+     */
     uint64_t (*points_of)(const void *config);
     /* It strikes now. */
     void (*strike)(struct fault_host *host, const void *config, const struct fault_visit *visit);
@@ -99,8 +102,8 @@ extern const size_t fault_common_field_count;
 /* All of them, ended by NULL. */
 extern const struct fault_kind *const fault_kinds[];
 const struct fault_kind *fault_kind_find(const char *name);
-/* Where a fault with this config strikes: the points it asks for (or the kind's default) as far as the
- * kind can strike there with this config. 0: nowhere, which is a mistake in the scenario. */
+/* Where a fault with this config strikes: the points it asks for (or the kind's default) as far as
+ * the kind can strike there with this config. 0: nowhere, which is a mistake in the scenario. */
 uint64_t fault_points(const struct fault_kind *kind, const void *config);
 
 #define POINT_BIT(point) (UINT64_C(1) << (point))

@@ -86,11 +86,9 @@ const char *fault_point_about(enum fault_point point)
 const struct fault_kind *fault_kind_find(const char *name)
 {
     FP_ASSERT(name != NULL);
-    for (size_t i = 0; fault_kinds[i] != NULL; i++) {
-        if (strcmp(fault_kinds[i]->name, name) == 0) {
+    for (size_t i = 0; fault_kinds[i] != NULL; i++)
+        if (strcmp(fault_kinds[i]->name, name) == 0)
             return fault_kinds[i];
-        }
-    }
     return NULL;
 }
 

@@ -21,7 +21,7 @@ static const struct field pause_fields[] = {
 
 /* An idle process that stands still harms nobody; see crash.c. */
 #define PAUSE_POINTS_DEFAULT                                                                       \
-    (PAUSE_POINTS & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                               \
+    (PAUSE_POINTS & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                             \
      ~POINT_BIT(POINT_QUEUE_RECEIVE))
 
 static void pause_strike(struct fault_host *host, const void *config,

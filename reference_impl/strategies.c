@@ -17,10 +17,8 @@ const struct strategy *const strategies[] = {
 const struct strategy *strategy_find(const char *name)
 {
     FP_ASSERT(name != NULL);
-    for (size_t i = 0; strategies[i] != NULL; i++) {
-        if (strcmp(strategies[i]->name, name) == 0) {
+    for (size_t i = 0; strategies[i] != NULL; i++)
+        if (strcmp(strategies[i]->name, name) == 0)
             return strategies[i];
-        }
-    }
     return NULL;
 }

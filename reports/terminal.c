@@ -70,12 +70,11 @@ static void put_shell_word(struct strbuf *out, const char *word)
         return;
     }
     strbuf_putc(out, '\'');
-    for (const char *c = word; *c != '\0'; c++) {
+    for (const char *c = word; *c != '\0'; c++)
         if (*c == '\'')
             strbuf_puts(out, "'\\''");
         else
             strbuf_putc(out, *c);
-    }
     strbuf_putc(out, '\'');
 }
 
@@ -338,17 +337,16 @@ static bool put_unexpected(struct strbuf *out, const struct campaign_scenario *i
     const struct scenario *scenario = item->scenario;
     if (item->met || item->seed_count == 0)
         return false;
-    if (item->first_divergence.found) {
+    if (item->first_divergence.found)
         put_finding(out, scenario, "a run diverged", &item->first_divergence, colour);
-    } else if (item->outcomes[RUN_VIOLATION] > sums_expected(item)) {
+    else if (item->outcomes[RUN_VIOLATION] > sums_expected(item))
         put_violation(out, item, colour);
-    } else if (item->outcomes[RUN_INFRASTRUCTURE] > 0) {
+    else if (item->outcomes[RUN_INFRASTRUCTURE] > 0)
         put_finding(out, scenario, "infrastructure failed", &item->first_unknown, colour);
-    } else if (scenario->expect == EXPECT_VIOLATION) {
+    else if (scenario->expect == EXPECT_VIOLATION)
         put_not_found(out, item, colour);
-    } else {
+    else
         put_finding(out, scenario, "no verdict", &item->first_unknown, colour);
-    }
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* The seam: everything that reference code may know of the outside.
  *
- * Reference code is plain straight-line code that includes this one header. It cannot tell whether it
- * runs as a fiber in virtual time or as a process in real time.
+ * Reference code is plain straight-line code that includes this one header. It cannot tell whether
+ * it runs as a fiber in virtual time or as a process in real time.
  *
  * MAY SUSPEND means: other actors may run before the call returns, and it may never return (the
  * process was killed there). Nothing unwinds then; what must be given back belongs to the seam. */
@@ -15,8 +15,8 @@
 #include "sim/core/base.h"
 #include "sim/core/err.h"
 
-struct rt;     /* one fiber's handle on the outside */
-struct rt_db;  /* one connection, or what is left of it */
+struct rt;    /* one fiber's handle on the outside */
+struct rt_db; /* one connection, or what is left of it */
 
 /* ---- time: two types, so that mixing them does not compile ---- */
 
@@ -36,10 +36,11 @@ static inline int64_t mono_since_ns(mono_time later, mono_time earlier)
 /* "2026-01-01 00:00:00.000000+00", for a statement's parameter. Lives until the process ends. */
 const char *rt_wall_text(struct rt *rt, wall_time wall);
 
-/* MAY SUSPEND. Returns no earlier than `duration_ns` from now; later when the process was paused. */
+/* MAY SUSPEND. Returns no earlier than `duration_ns` from now; later when the process was paused.
+ */
 void rt_sleep(struct rt *rt, int64_t duration_ns);
-/* As rt_sleep, and says that this fiber holds nothing and waits for nothing: between two rounds of a
- * poller. When every fiber idles, the system may have come to rest. MAY SUSPEND. */
+/* As rt_sleep, and says that this fiber holds nothing and waits for nothing: between two rounds of
+ * a poller. When every fiber idles, the system may have come to rest. MAY SUSPEND. */
 void rt_idle(struct rt *rt, int64_t duration_ns);
 
 /* ---- this process ---- */
@@ -61,7 +62,8 @@ struct rt_signal {
     bool raised;
     struct rt *waiter;
 };
-/* MAY SUSPEND. True when it was raised, false when `timeout_ns` passed first. One waiter at a time. */
+/* MAY SUSPEND. True when it was raised, false when `timeout_ns` passed first. One waiter at a time.
+ */
 bool rt_wait(struct rt *rt, struct rt_signal *signal, int64_t timeout_ns);
 void rt_raise(struct rt *rt, struct rt_signal *signal);
 
@@ -78,7 +80,7 @@ struct rt_sql {
 struct rt_rows {
     int row_count;
     int column_count;
-    int affected_count; /* rows inserted, updated, deleted or selected, as the server says */
+    int affected_count;       /* rows inserted, updated, deleted or selected, as the server says */
     const char *const *cells; /* row_count * column_count; NULL is SQL null */
 };
 const char *rt_cell(const struct rt_rows *rows, int row, int column);
@@ -86,8 +88,8 @@ const char *rt_cell(const struct rt_rows *rows, int row, int column);
 /* MAY SUSPEND. `label` names the connection in traces and faults: "job", "heartbeat". On ERR_OK *db
  * belongs to the process until rt_db_close; on ERR_DB_UNREACHABLE it is NULL. */
 enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db);
-/* Run one statement. MAY SUSPEND. `params` has sql->param_count entries, NULL is SQL null; `rows` may
- * be NULL. ERR_DB_SQL: it had no effect, see rt_db_sqlstate; a transaction is now aborted.
+/* Run one statement. MAY SUSPEND. `params` has sql->param_count entries, NULL is SQL null; `rows`
+ * may be NULL. ERR_DB_SQL: it had no effect, see rt_db_sqlstate; a transaction is now aborted.
  * ERR_DB_LOST: the outcome is unknown, it may have committed or may yet; the connection is of no
  * further use. */
 enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
@@ -112,7 +114,8 @@ struct rt_message {
 /* MAY SUSPEND for up to `wait_ns` (long polling). ERR_QUEUE_EMPTY: nothing came. A fiber that waits
  * here idles, as in rt_idle. */
 enum err rt_queue_receive(struct rt *rt, int64_t wait_ns, struct rt_message *message);
-/* MAY SUSPEND. ERR_QUEUE_STALE_RECEIPT: it was delivered again meanwhile and is still in the queue. */
+/* MAY SUSPEND. ERR_QUEUE_STALE_RECEIPT: it was delivered again meanwhile and is still in the queue.
+ */
 enum err rt_queue_delete(struct rt *rt, int64_t receipt);
 enum err rt_queue_change_visibility(struct rt *rt, int64_t receipt, int64_t visible_in_ns);
 /* MAY SUSPEND. The same body in the same group within five minutes is taken once. */
@@ -129,7 +132,7 @@ struct rt_claim {
 };
 
 enum rt_cloud_op {
-    RT_CLOUD_LOOK,    /* what is there; changes nothing, but its token is remembered as any other's */
+    RT_CLOUD_LOOK, /* what is there; changes nothing, but its token is remembered as any other's */
     RT_CLOUD_CREATE,  /* make one part; ERR_CLOUD_EXISTS when it is there */
     RT_CLOUD_DESTROY, /* remove one part; ERR_CLOUD_ABSENT when it is not there */
     RT_CLOUD_SCALE,   /* set the number of workers */
@@ -145,7 +148,7 @@ struct rt_cloud_request {
 struct rt_cloud_reply {
     int32_t part_count;   /* parts present after the call */
     int32_t worker_count; /* RT_CLOUD_LOOK, RT_CLOUD_SCALE */
-    int32_t busy_count;   /* RT_CLOUD_LOOK: operations still in progress on the resource, anybody's */
+    int32_t busy_count; /* RT_CLOUD_LOOK: operations still in progress on the resource, anybody's */
 };
 /* MAY SUSPEND for virtual minutes. ERR_CLOUD_TIMEOUT: it may have happened, or happen yet.
  * ERR_FENCED: refused, nothing was changed. */
@@ -160,7 +163,8 @@ void rt_emit(struct rt *rt, const char *kind, ...);
 
 /* ---- the workload that the scenario asks for ---- */
 
-/* Lists of entries, as declared by the strategy. Text "" / number 0 when the entry has no such key. */
+/* Lists of entries, as declared by the strategy. Text "" / number 0 when the entry has no such key.
+ */
 int rt_workload_count(struct rt *rt, const char *list);
 const char *rt_workload_text(struct rt *rt, const char *list, int index, const char *key);
 int64_t rt_workload_number(struct rt *rt, const char *list, int index, const char *key);

@@ -1,4 +1,5 @@
-/* A strategy: one locking design, as data. One folder in reference_impl/, one line in strategies.def. */
+/* A strategy: one locking design, as data. One folder in reference_impl/, one line in
+ * strategies.def. */
 #ifndef FENCEPOST_STRATEGY_H
 #define FENCEPOST_STRATEGY_H
 
@@ -39,10 +40,10 @@ struct workload_field {
     const char *key;
     enum value_type type;
     bool required;
-    int64_t low, high;         /* VALUE_INTEGER, VALUE_DURATION */
-    const char *const *words;  /* VALUE_ENUM, ended by NULL */
-    const char *refers_to;     /* the value must be the `name` of an entry of this list; or NULL */
-    const char *fallback;      /* used when absent; NULL: "" or 0 */
+    int64_t low, high;        /* VALUE_INTEGER, VALUE_DURATION */
+    const char *const *words; /* VALUE_ENUM, ended by NULL */
+    const char *refers_to;    /* the value must be the `name` of an entry of this list; or NULL */
+    const char *fallback;     /* used when absent; NULL: "" or 0 */
     const char *about;
 };
 struct workload_list {
@@ -58,9 +59,9 @@ struct watched_table {
     const char *table;
     const char *const *key;     /* columns of the key, ended by NULL */
     const char *const *columns; /* further columns reported, ended by NULL */
-    const char *changed;        /* SQL on OLD and NEW: report an update only when true; NULL: always */
-    /* At rest no row of this table may have `pending_column` in `pending_values`; with a NULL column
-     * no row may exist at all when pending is set. */
+    const char *changed; /* SQL on OLD and NEW: report an update only when true; NULL: always */
+    /* At rest no row of this table may have `pending_column` in `pending_values`; with a NULL
+     * column no row may exist at all when pending is set. */
     bool pending;
     const char *pending_column;
     const char *const *pending_values; /* ended by NULL */
@@ -70,7 +71,8 @@ struct watched_table {
 struct lock_view {
     const char *table;
     const char *resource_column;
-    const char *until_column; /* a timestamp: live while later than the database's clock; NULL: a row is a lock */
+    const char *until_column; /* a timestamp: live while later than the database's clock; NULL: a
+                                 row is a lock */
 };
 
 /* How the status of a resource may change, for valid_transitions. */

@@ -69,9 +69,8 @@ _Noreturn static void give_up(const char *what)
 static FILE *memory_open(char **text, size_t *size)
 {
     FILE *stream = open_memstream(text, size);
-    if (!stream) {
+    if (!stream)
         give_up("memory");
-    }
     return stream;
 }
 
@@ -79,18 +78,15 @@ static FILE *memory_open(char **text, size_t *size)
 static char *file_read(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) {
+    if (!file)
         give_up(path);
-    }
     char *text = NULL;
     size_t size = 0;
     FILE *copy = memory_open(&text, &size);
-    for (int c = fgetc(file); c != EOF; c = fgetc(file)) {
+    for (int c = fgetc(file); c != EOF; c = fgetc(file))
         fputc(c, copy);
-    }
-    if (ferror(file) || fclose(copy)) {
+    if (ferror(file) || fclose(copy))
         give_up(path);
-    }
     fclose(file);
     return text;
 }
@@ -104,14 +100,12 @@ static void file_write(const char *path, const char *text, size_t size)
         char *old_text = file_read(path);
         bool same = strcmp(old_text, text) == 0;
         free(old_text);
-        if (same) {
+        if (same)
             return;
-        }
     }
     FILE *file = fopen(path, "wb");
-    if (!file || fwrite(text, 1, size, file) != size || fclose(file)) {
+    if (!file || fwrite(text, 1, size, file) != size || fclose(file))
         give_up(path);
-    }
 }
 
 /* ---- a statement's parameters ---- */
@@ -130,15 +124,13 @@ static bool is_end(char c)
 static const char *skip_quoted(const char *at, char quote, bool backslashes)
 {
     assert(*at == quote);
-    for (at++; !is_end(*at); at++) {
-        if (backslashes && *at == '\\' && !is_end(at[1])) {
+    for (at++; !is_end(*at); at++)
+        if (backslashes && *at == '\\' && !is_end(at[1]))
             at++;
-        } else if (*at == quote && at[1] == quote) {
+        else if (*at == quote && at[1] == quote)
             at++;
-        } else if (*at == quote) {
+        else if (*at == quote)
             return at + 1;
-        }
-    }
     return NULL;
 }
 
@@ -152,9 +144,8 @@ static const char *skip_block_comment(const char *at)
             at += 2;
         } else if (at[0] == '*' && at[1] == '/') {
             at += 2;
-            if (--depth == 0) {
+            if (--depth == 0)
                 return at;
-            }
         } else {
             at++;
         }
@@ -167,18 +158,14 @@ static const char *skip_dollar_quoted(const char *at)
 {
     assert(*at == '$');
     const char *tag_end = at + 1;
-    while (is_word(*tag_end)) {
+    while (is_word(*tag_end))
         tag_end++;
-    }
-    if (*tag_end != '$' || isdigit((unsigned char)at[1])) {
+    if (*tag_end != '$' || isdigit((unsigned char)at[1]))
         return at;
-    }
     size_t tag_size = (size_t)(tag_end - at) + 1;
-    for (const char *end = at + tag_size; !is_end(*end); end++) {
-        if (strncmp(end, at, tag_size) == 0) {
+    for (const char *end = at + tag_size; !is_end(*end); end++)
+        if (strncmp(end, at, tag_size) == 0)
             return end + tag_size;
-        }
-    }
     return NULL;
 }
 
@@ -186,12 +173,10 @@ static const char *skip_dollar_quoted(const char *at)
 static const char *skip_word(const char *at)
 {
     bool escape_string = (*at == 'E' || *at == 'e') && at[1] == '\'';
-    if (escape_string) {
+    if (escape_string)
         return skip_quoted(at + 1, '\'', true);
-    }
-    while (is_word(*at) || *at == '$') {
+    while (is_word(*at) || *at == '$')
         at++;
-    }
     return at;
 }
 
@@ -199,27 +184,22 @@ static const char *skip_word(const char *at)
  * NULL: something is opened here and never closed. */
 static const char *skip_opaque(const char *at)
 {
-    if (at[0] == '-' && at[1] == '-') {
+    if (at[0] == '-' && at[1] == '-')
         return at + strcspn(at, "\n");
-    }
-    if (at[0] == '/' && at[1] == '*') {
+    if (at[0] == '/' && at[1] == '*')
         return skip_block_comment(at);
-    }
-    if (*at == '\'' || *at == '"') {
+    if (*at == '\'' || *at == '"')
         return skip_quoted(at, *at, false);
-    }
-    if (*at == '$') {
+    if (*at == '$')
         return skip_dollar_quoted(at);
-    }
     return is_word(*at) ? skip_word(at) : at;
 }
 
 static int line_at(const struct block *block, const char *at)
 {
     int line = block->text_line;
-    for (const char *c = block->text; c < at; c++) {
+    for (const char *c = block->text; c < at; c++)
         line += *c == '\n';
-    }
     return line;
 }
 
@@ -277,15 +257,14 @@ static void write_literal(FILE *file, const char *text)
     fputs("\n    \"", file);
     for (; !is_end(*text); text++) {
         unsigned char c = (unsigned char)*text;
-        if (c == '\n') {
+        if (c == '\n')
             fputs(is_end(text[1]) ? "\\n" : "\\n\"\n    \"", file);
-        } else if (c == '"' || c == '\\' || c == '?') { /* ? for trigraphs */
+        else if (c == '"' || c == '\\' || c == '?') /* ? for trigraphs */
             fprintf(file, "\\%c", c);
-        } else if (c < 0x20 || c == 0x7f) {
+        else if (c < 0x20 || c == 0x7f)
             fprintf(file, "\\%03o", c);
-        } else {
+        else
             fputc(c, file);
-        }
     }
     fputc('"', file);
 }
@@ -341,26 +320,22 @@ static void trim_end(char *text)
 {
     for (;;) {
         size_t size = strlen(text);
-        while (size > 0 && isspace((unsigned char)text[size - 1])) {
+        while (size > 0 && isspace((unsigned char)text[size - 1]))
             text[--size] = '\0';
-        }
         char *last = strrchr(text, '\n');
-        if (!last || !line_is_empty(last + 1)) {
+        if (!last || !line_is_empty(last + 1))
             break;
-        }
         *last = '\0';
     }
     size_t size = strlen(text);
-    if (size > 0 && text[size - 1] == ';') {
+    if (size > 0 && text[size - 1] == ';')
         text[size - 1] = '\0';
-    }
 }
 
 static void block_end(struct output *out, struct block *block)
 {
-    if (is_end(*block->name)) {
+    if (is_end(*block->name))
         return;
-    }
     trim_end(block->text);
     if (is_end(*block->text)) {
         mistake(out, block->file, block->line, "block %s has no statement", block->name);
@@ -375,15 +350,13 @@ static const char *line_name(const char *line)
 {
     static char name[256];
     static const char mark[] = "-- name:";
-    if (strncmp(line, mark, sizeof mark - 1) != 0) {
+    if (strncmp(line, mark, sizeof mark - 1) != 0)
         return NULL;
-    }
     const char *start = line + sizeof mark - 1;
     start += strspn(start, " \t");
     size_t size = strcspn(start, "\r\n");
-    while (size > 0 && isspace((unsigned char)start[size - 1])) {
+    while (size > 0 && isspace((unsigned char)start[size - 1]))
         size--;
-    }
     snprintf(name, sizeof name, "%.*s", (int)size, start);
     return name;
 }
@@ -400,17 +373,15 @@ static void block_begin(struct output *out, struct block *block, const char *nam
                 NAME_SIZE_MAX - 1);
         return;
     }
-    if (name_add(out, name, block->file, line)) {
+    if (name_add(out, name, block->file, line))
         strcpy(block->name, name);
-    }
 }
 
 static void embed_named(struct output *out, const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (!file) {
+    if (!file)
         give_up(path);
-    }
     struct block block = {.file = path};
     FILE *text = memory_open(&block.text, &block.size);
     char *line = NULL;
@@ -427,16 +398,14 @@ static void embed_named(struct output *out, const char *path)
             block_count++;
             continue;
         }
-        if (block.text_line == 0 && line_is_empty(line)) {
+        if (block.text_line == 0 && line_is_empty(line))
             continue;
-        }
         if (block_count == 0) {
             mistake(out, path, number, "text before the first \"-- name:\"");
             break;
         }
-        if (block.text_line == 0) {
+        if (block.text_line == 0)
             block.text_line = number;
-        }
         fputs(line, text);
     }
     fclose(text);
@@ -452,9 +421,8 @@ static void embed_whole(struct output *out, const char *path)
     char name[256];
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
     char *dot = strrchr(name, '.');
-    if (dot) {
+    if (dot)
         *dot = '\0';
-    }
     if (!name_is_good(name)) {
         mistake(out, path, 1, "the file's name must be of a-z, 0-9 and _");
         return;

@@ -29,9 +29,8 @@ static enum err insert_job(struct rt *rt, struct link *link, int index, const ch
                            const char *group)
 {
     enum err err = link_ready(rt, link);
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     int64_t worker_count = rt_workload_number(rt, "jobs", index, "workers");
     const char *workers = rt_printf(rt, "%" PRId64, worker_count);
     return link_exec(rt, link, &job_locks_insert_job,
@@ -47,14 +46,13 @@ static void submit(struct rt *rt, struct link *link, int index)
     const char *id = rt_printf(rt, "j%d", index + 1);
     const char *cluster_id = rt_workload_text(rt, "jobs", index, "cluster");
     bool is_alone = strcmp(rt_workload_text(rt, "jobs", index, "group"), "job") == 0;
-    const char *group = is_alone ? rt_printf(rt, "job-%s", id)
-                                 : rt_printf(rt, "cluster-%s", cluster_id);
+    const char *group =
+        is_alone ? rt_printf(rt, "job-%s", id) : rt_printf(rt, "cluster-%s", cluster_id);
 
     for (int i = 0; i < SUBMIT_TRY_COUNT_MAX; i++) {
         enum err err = insert_job(rt, link, index, id, group);
-        if (err == ERR_OK) {
+        if (err == ERR_OK)
             break;
-        }
         rt_emit(rt, "job.not_submitted", "job", id, "error", err_name(err), NULL);
         rt_sleep(rt, RECONNECT_NS);
     }
@@ -72,9 +70,8 @@ void job_locks_client(struct rt *rt)
     for (int index = next_job(rt, at_ns, -1); index >= 0; index = next_job(rt, at_ns, index)) {
         at_ns = rt_workload_number(rt, "jobs", index, "at");
         int64_t wait_ns = at_ns - mono_since_ns(rt_mono_now(rt), start);
-        if (wait_ns > 0) {
+        if (wait_ns > 0)
             rt_sleep(rt, wait_ns);
-        }
         submit(rt, &link, index);
     }
     link_close(rt, &link);

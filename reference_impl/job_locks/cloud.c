@@ -11,13 +11,11 @@ const char *const cloud_parts[] = {"network", "dns", "control-plane", "workers",
 static enum err call(struct rt *rt, struct job *job, const struct rt_cloud_request *request,
                      struct rt_cloud_reply *reply)
 {
-    if (!job_may_act(rt, job)) {
+    if (!job_may_act(rt, job))
         return ERR_FENCED;
-    }
     enum err err = rt_cloud_call(rt, request, reply);
-    if (err == ERR_FENCED) {
+    if (err == ERR_FENCED)
         job_set_lost(rt, job, "fenced");
-    }
     return err;
 }
 
@@ -54,15 +52,13 @@ enum err cloud_do(struct rt *rt, struct job *job, enum rt_cloud_op op, const cha
  * more: the cloud has seen our token. And what it has begun must have ended. */
 enum err cloud_take_over(struct rt *rt, struct job *job)
 {
-    if (job->token == 0) {
+    if (job->token == 0)
         return ERR_OK;
-    }
     for (int i = 0; i < BUSY_LOOK_COUNT_MAX; i++) {
         struct rt_cloud_reply reply = {0};
         enum err err = cloud_do(rt, job, RT_CLOUD_LOOK, "", 0, &reply);
-        if (err != ERR_OK || reply.busy_count == 0) {
+        if (err != ERR_OK || reply.busy_count == 0)
             return err;
-        }
         rt_sleep(rt, BUSY_WAIT_NS);
     }
     return ERR_CLOUD_TIMEOUT;

@@ -11,9 +11,8 @@ static enum err create(struct rt *rt, struct job *job)
     for (int i = 0; cloud_parts[i] != NULL; i++) {
         enum err err = cloud_do(rt, job, RT_CLOUD_CREATE, cloud_parts[i], 0, NULL);
         /* The name is this cluster's alone, so what exists was made by an earlier try. */
-        if (err != ERR_OK && err != ERR_CLOUD_EXISTS) {
+        if (err != ERR_OK && err != ERR_CLOUD_EXISTS)
             return err;
-        }
     }
     return ERR_OK;
 }
@@ -21,14 +20,12 @@ static enum err create(struct rt *rt, struct job *job)
 static enum err destroy_parts(struct rt *rt, struct job *job)
 {
     int part_count = 0;
-    while (cloud_parts[part_count] != NULL) {
+    while (cloud_parts[part_count] != NULL)
         part_count++;
-    }
     for (int i = part_count - 1; i >= 0; i--) {
         enum err err = cloud_do(rt, job, RT_CLOUD_DESTROY, cloud_parts[i], 0, NULL);
-        if (err != ERR_OK && err != ERR_CLOUD_ABSENT) {
+        if (err != ERR_OK && err != ERR_CLOUD_ABSENT)
             return err;
-        }
     }
     return ERR_OK;
 }
@@ -39,15 +36,12 @@ static enum err destroy(struct rt *rt, struct job *job)
     for (int i = 0; i < DESTROY_ROUND_COUNT_MAX; i++) {
         struct rt_cloud_reply reply = {0};
         enum err err = destroy_parts(rt, job);
-        if (err == ERR_OK) {
+        if (err == ERR_OK)
             err = cloud_do(rt, job, RT_CLOUD_LOOK, "", 0, &reply);
-        }
-        if (err == ERR_CLOUD_ABSENT || (err == ERR_OK && reply.part_count == 0)) {
+        if (err == ERR_CLOUD_ABSENT || (err == ERR_OK && reply.part_count == 0))
             return ERR_OK;
-        }
-        if (err != ERR_OK) {
+        if (err != ERR_OK)
             return err;
-        }
     }
     return ERR_CLOUD_EXISTS;
 }
@@ -57,9 +51,8 @@ static enum err scale(struct rt *rt, struct job *job)
     struct rt_cloud_reply reply = {0};
 
     enum err err = cloud_do(rt, job, RT_CLOUD_LOOK, "", 0, &reply);
-    if (err != ERR_OK || reply.worker_count == job->worker_count) {
+    if (err != ERR_OK || reply.worker_count == job->worker_count)
         return err;
-    }
     return cloud_do(rt, job, RT_CLOUD_SCALE, "workers", job->worker_count, NULL);
 }
 
@@ -76,14 +69,11 @@ static const struct {
 enum err job_handle(struct rt *rt, struct job *job)
 {
     enum err err = cloud_take_over(rt, job);
-    if (err != ERR_OK && err != ERR_CLOUD_ABSENT) {
+    if (err != ERR_OK && err != ERR_CLOUD_ABSENT)
         return err;
-    }
-    for (size_t i = 0; i < FP_COUNT(handlers); i++) {
-        if (strcmp(handlers[i].type, job->rule->type) == 0) {
+    for (size_t i = 0; i < FP_COUNT(handlers); i++)
+        if (strcmp(handlers[i].type, job->rule->type) == 0)
             return handlers[i].handle(rt, job);
-        }
-    }
     FP_ASSERT(!"a rule without a handler");
     return ERR_INFRASTRUCTURE;
 }

@@ -6,9 +6,8 @@ static enum err renew(struct rt *rt, struct link *link, struct job *job, int *re
     struct rt_rows rows = {0};
 
     enum err err = link_ready(rt, link);
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     /* Counted from before the renewal is sent: the database's lease cannot end earlier than
      * ours. */
     mono_time sent_at = rt_mono_now(rt);
@@ -16,9 +15,8 @@ static enum err renew(struct rt *rt, struct link *link, struct job *job, int *re
                     PARAMS(job->cluster_id, job->id, rt_instance(rt), job_token_text(rt, job)),
                     &rows);
     *renewed_count = rows.affected_count;
-    if (err == ERR_OK && rows.affected_count == 1) {
+    if (err == ERR_OK && rows.affected_count == 1)
         job->lease_from = sent_at;
-    }
     return err;
 }
 
@@ -34,12 +32,10 @@ static int64_t beat(struct rt *rt, struct link *link, struct job *job)
     }
     rt_emit(rt, "heartbeat.failed", "cluster", job->cluster_id, "job", job->id, "error",
             err == ERR_OK ? "no such lock" : err_name(err), NULL);
-    if (rt_weak(rt, JOB_LOCKS_WEAK_HEARTBEAT_LOSS_IGNORED)) {
+    if (rt_weak(rt, JOB_LOCKS_WEAK_HEARTBEAT_LOSS_IGNORED))
         return HEARTBEAT_INTERVAL_NS;
-    }
-    if (err == ERR_OK && !job->releasing) {
+    if (err == ERR_OK && !job->releasing)
         job_set_lost(rt, job, "renewal");
-    }
     return HEARTBEAT_RETRY_NS;
 }
 
@@ -49,8 +45,7 @@ void heartbeat_body(struct rt *rt, void *arg)
     struct link link = {.label = "heartbeat"};
     int64_t wait_ns = HEARTBEAT_INTERVAL_NS;
 
-    while (!job->lost && !rt_wait(rt, &job->done, wait_ns)) {
+    while (!job->lost && !rt_wait(rt, &job->done, wait_ns))
         wait_ns = beat(rt, &link, job);
-    }
     link_close(rt, &link);
 }

@@ -32,9 +32,8 @@ static enum err time_out_job(struct rt *rt, struct link *link, const struct expi
     struct rt_rows rows = {0};
 
     enum err err = link_exec(rt, link, &job_locks_time_out_job, PARAMS(lock->job_id), &rows);
-    if (err != ERR_OK || rows.row_count == 0) {
+    if (err != ERR_OK || rows.row_count == 0)
         return err;
-    }
     dead->rule = job_rule_find(rt_cell(&rows, 0, 0));
     FP_ASSERT(dead->rule != NULL);
     dead->attempt = (int)strtol(rt_cell(&rows, 0, 1), NULL, 10);
@@ -47,9 +46,8 @@ static enum err time_out_job(struct rt *rt, struct link *link, const struct expi
 static enum err reset_cluster(struct rt *rt, struct link *link, const struct expired_lock *lock,
                               const struct dead_job *dead)
 {
-    if (rt_weak(rt, JOB_LOCKS_WEAK_REAP_LEAVES_CLUSTER)) {
+    if (rt_weak(rt, JOB_LOCKS_WEAK_REAP_LEAVES_CLUSTER))
         return ERR_OK;
-    }
     const char *status = dead->attempt < JOB_ATTEMPT_COUNT_MAX ? dead->rule->retry : "FAILED";
     return link_exec(rt, link, &job_locks_reset_cluster,
                      PARAMS(lock->cluster_id, status, dead->rule->during), NULL);
@@ -59,14 +57,12 @@ static enum err reset_cluster(struct rt *rt, struct link *link, const struct exp
 static enum err insert_retry(struct rt *rt, struct link *link, const struct expired_lock *lock,
                              const struct dead_job *dead, const char **retry_id)
 {
-    if (dead->attempt >= JOB_ATTEMPT_COUNT_MAX) {
+    if (dead->attempt >= JOB_ATTEMPT_COUNT_MAX)
         return ERR_OK;
-    }
     const char *id = rt_printf(rt, "%s.%d", dead->root_id, dead->attempt + 1);
     enum err err = link_exec(rt, link, &job_locks_insert_retry, PARAMS(lock->job_id, id), NULL);
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         *retry_id = id;
-    }
     return err;
 }
 
@@ -75,12 +71,10 @@ static enum err bury(struct rt *rt, struct link *link, const struct expired_lock
                      struct dead_job *dead, const char **retry_id)
 {
     enum err err = time_out_job(rt, link, lock, dead);
-    if (err == ERR_OK && dead->rule != NULL) {
+    if (err == ERR_OK && dead->rule != NULL)
         err = reset_cluster(rt, link, lock, dead);
-    }
-    if (err == ERR_OK && dead->rule != NULL) {
+    if (err == ERR_OK && dead->rule != NULL)
         err = insert_retry(rt, link, lock, dead, retry_id);
-    }
     return err == ERR_OK ? link_exec(rt, link, &job_locks_commit, NULL, NULL) : err;
 }
 
@@ -90,17 +84,15 @@ static enum err reap_steps(struct rt *rt, struct link *link, const struct expire
     struct rt_rows rows = {0};
 
     enum err err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         err = link_exec(rt, link, &job_locks_lock_cluster, PARAMS(lock->cluster_id), NULL);
-    }
     if (err == ERR_OK) {
-        err = link_exec(rt, link, &job_locks_reap_lock,
-                        PARAMS(lock->cluster_id, lock->job_id, lock->locked_by, lock->token),
-                        &rows);
+        err =
+            link_exec(rt, link, &job_locks_reap_lock,
+                      PARAMS(lock->cluster_id, lock->job_id, lock->locked_by, lock->token), &rows);
     }
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     if (rows.affected_count == 0) {
         link_rollback(rt, link);
         return ERR_OK;
@@ -119,17 +111,14 @@ static enum err reap(struct rt *rt, struct link *link, const struct expired_lock
     bool is_reaped = false;
 
     enum err err = reap_steps(rt, link, lock, &dead, &retry_id, &is_reaped);
-    if (err == ERR_DB_SQL) {
+    if (err == ERR_DB_SQL)
         link_rollback(rt, link);
-    }
-    if (!is_reaped) {
+    if (!is_reaped)
         return err;
-    }
     rt_emit(rt, "lock.reaped", "cluster", lock->cluster_id, "job", lock->job_id, "locked_by",
             lock->locked_by, "retry", retry_id, NULL);
-    if (retry_id != NULL) {
+    if (retry_id != NULL)
         rt_queue_send(rt, dead.group, job_message(rt, retry_id, lock->cluster_id));
-    }
     return ERR_OK;
 }
 
@@ -139,17 +128,15 @@ static enum err reap_expired(struct rt *rt, struct link *link)
     struct rt_rows rows = {0};
 
     enum err err = link_exec(rt, link, &job_locks_list_expired_locks, NULL, &rows);
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     int count = rows.row_count < ROUND_COUNT_MAX ? rows.row_count : ROUND_COUNT_MAX;
     for (int i = 0; i < count; i++) {
         locks[i] = (struct expired_lock){keep(rt, &rows, i, 0), keep(rt, &rows, i, 1),
                                          keep(rt, &rows, i, 2), keep(rt, &rows, i, 3)};
     }
-    for (int i = 0; i < count && err == ERR_OK; i++) {
+    for (int i = 0; i < count && err == ERR_OK; i++)
         err = reap(rt, link, &locks[i]);
-    }
     return err;
 }
 
@@ -159,9 +146,8 @@ static enum err send_again(struct rt *rt, struct link *link, const struct forgot
     struct rt_rows rows = {0};
 
     enum err err = link_exec(rt, link, &job_locks_touch_job, PARAMS(job->id), &rows);
-    if (err != ERR_OK || rows.affected_count == 0) {
+    if (err != ERR_OK || rows.affected_count == 0)
         return err;
-    }
     rt_emit(rt, "job.sent_again", "job", job->id, "cluster", job->cluster_id, NULL);
     rt_queue_send(rt, job->group, job_message(rt, job->id, job->cluster_id));
     return ERR_OK;
@@ -173,17 +159,15 @@ static enum err send_forgotten(struct rt *rt, struct link *link)
     struct rt_rows rows = {0};
 
     enum err err = link_exec(rt, link, &job_locks_list_forgotten_jobs, NULL, &rows);
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     int count = rows.row_count < ROUND_COUNT_MAX ? rows.row_count : ROUND_COUNT_MAX;
     for (int i = 0; i < count; i++) {
         jobs[i] = (struct forgotten_job){keep(rt, &rows, i, 0), keep(rt, &rows, i, 1),
                                          keep(rt, &rows, i, 2)};
     }
-    for (int i = 0; i < count && err == ERR_OK; i++) {
+    for (int i = 0; i < count && err == ERR_OK; i++)
         err = send_again(rt, link, &jobs[i]);
-    }
     return err;
 }
 
@@ -195,14 +179,11 @@ void job_locks_janitor(struct rt *rt)
     for (;;) {
         rt_idle(rt, JANITOR_INTERVAL_NS);
         enum err err = link_ready(rt, &link);
-        if (err == ERR_OK) {
+        if (err == ERR_OK)
             err = reap_expired(rt, &link);
-        }
-        if (err == ERR_OK) {
+        if (err == ERR_OK)
             err = send_forgotten(rt, &link);
-        }
-        if (err != ERR_OK) {
+        if (err != ERR_OK)
             rt_emit(rt, "janitor.failed", "error", err_name(err), NULL);
-        }
     }
 }

@@ -12,9 +12,8 @@ const char *job_message(struct rt *rt, const char *job_id, const char *cluster_i
 struct job *job_parse(struct rt *rt, const char *body)
 {
     const char *space = strchr(body, ' ');
-    if (space == NULL || space == body || space[1] == '\0') {
+    if (space == NULL || space == body || space[1] == '\0')
         return NULL;
-    }
     struct job *job = rt_alloc(rt, sizeof *job);
     job->id = rt_printf(rt, "%.*s", (int)(space - body), body);
     job->cluster_id = rt_printf(rt, "%s", space + 1);
@@ -23,24 +22,20 @@ struct job *job_parse(struct rt *rt, const char *body)
 
 bool job_may_act(struct rt *rt, struct job *job)
 {
-    if (job->lost) {
+    if (job->lost)
         return false;
-    }
-    if (rt_weak(rt, JOB_LOCKS_WEAK_LEASE_NOT_CHECKED)) {
+    if (rt_weak(rt, JOB_LOCKS_WEAK_LEASE_NOT_CHECKED))
         return true;
-    }
-    if (mono_since_ns(rt_mono_now(rt), job->lease_from) < LEASE_NS - LEASE_MARGIN_NS) {
+    if (mono_since_ns(rt_mono_now(rt), job->lease_from) < LEASE_NS - LEASE_MARGIN_NS)
         return true;
-    }
     job_set_lost(rt, job, "lease");
     return false;
 }
 
 void job_set_lost(struct rt *rt, struct job *job, const char *why)
 {
-    if (job->lost) {
+    if (job->lost)
         return;
-    }
     job->lost = true;
     rt_emit(rt, "lock.lost", "cluster", job->cluster_id, "job", job->id, "why", why, NULL);
 }

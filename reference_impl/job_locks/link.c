@@ -4,9 +4,8 @@
 enum err link_ready(struct rt *rt, struct link *link)
 {
     FP_ASSERT(link->label != NULL);
-    if (link->db != NULL && !rt_db_is_lost(link->db)) {
+    if (link->db != NULL && !rt_db_is_lost(link->db))
         return ERR_OK;
-    }
     link_close(rt, link);
     return rt_db_open(rt, link->label, &link->db);
 }
@@ -14,17 +13,15 @@ enum err link_ready(struct rt *rt, struct link *link)
 enum err link_exec(struct rt *rt, struct link *link, const struct rt_sql *sql,
                    const char *const *params, struct rt_rows *rows)
 {
-    if (link->db == NULL || rt_db_is_lost(link->db)) {
+    if (link->db == NULL || rt_db_is_lost(link->db))
         return ERR_DB_LOST;
-    }
     return rt_db_exec(rt, link->db, sql, params, rows);
 }
 
 void link_rollback(struct rt *rt, struct link *link)
 {
-    if (link_exec(rt, link, &job_locks_rollback, NULL, NULL) != ERR_OK) {
+    if (link_exec(rt, link, &job_locks_rollback, NULL, NULL) != ERR_OK)
         link_close(rt, link);
-    }
 }
 
 void link_close(struct rt *rt, struct link *link)

@@ -9,9 +9,8 @@ static void repair(struct rt *rt, struct link *link, const char *cluster_id)
     for (int i = 0; i < REPAIR_TRY_COUNT_MAX; i++) {
         struct rt_rows rows = {0};
         enum err err = link_ready(rt, link);
-        if (err == ERR_OK) {
+        if (err == ERR_OK)
             err = link_exec(rt, link, &job_locks_repair_cluster, PARAMS(cluster_id), &rows);
-        }
         if (err == ERR_OK) {
             rt_emit(rt, rows.affected_count > 0 ? "cluster.repaired" : "cluster.left_alone",
                     "cluster", cluster_id, NULL);
@@ -31,9 +30,8 @@ void job_locks_operator(struct rt *rt)
     for (int i = 0; i < count; i++) {
         int64_t at_ns = rt_workload_number(rt, "repairs", i, "at");
         int64_t wait_ns = at_ns - mono_since_ns(rt_mono_now(rt), start);
-        if (wait_ns > 0) {
+        if (wait_ns > 0)
             rt_sleep(rt, wait_ns);
-        }
         repair(rt, &link, rt_workload_text(rt, "repairs", i, "cluster"));
     }
     link_close(rt, &link);

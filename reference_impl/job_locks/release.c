@@ -44,9 +44,8 @@ static enum err write_end(struct release *release)
 
     enum err err = link_exec(release->rt, release->link, &job_locks_finish_cluster,
                              PARAMS(job->cluster_id, release->cluster_status), NULL);
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     return link_exec(release->rt, release->link, &job_locks_finish_job,
                      PARAMS(job->id, release->job_status, job->error_code), NULL);
 }
@@ -57,12 +56,10 @@ static void release_as_written(struct release *release)
     int deleted_count = 0;
 
     enum err err = link_ready(release->rt, release->link);
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         err = delete_lock(release, &deleted_count);
-    }
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         err = write_end(release);
-    }
     if (err != ERR_OK) {
         rt_emit(release->rt, "release.failed", "cluster", release->job->cluster_id, "job",
                 release->job->id, "error", err_name(err), NULL);
@@ -78,9 +75,8 @@ static enum err was_ours(struct release *release, enum release_end *end)
 
     enum err err = link_exec(release->rt, release->link, &job_locks_select_job_outcome,
                              PARAMS(job->id), &rows);
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
     bool is_same = rows.row_count == 1 && strcmp(rt_cell(&rows, 0, 0), release->job_status) == 0 &&
                    strcmp(rt_cell(&rows, 0, 1), code) == 0;
     *end = is_same ? RELEASE_DONE : RELEASE_LOST;
@@ -95,28 +91,21 @@ static enum err release_steps(struct release *release, enum release_end *end)
     int deleted_count = 0;
 
     enum err err = link_ready(rt, link);
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
-    }
-    if (err == ERR_OK && !rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_LOCK_FIRST)) {
+    if (err == ERR_OK && !rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_LOCK_FIRST))
         err = link_exec(rt, link, &job_locks_lock_cluster, PARAMS(release->job->cluster_id), NULL);
-    }
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         err = delete_lock(release, &deleted_count);
-    }
-    if (err != ERR_OK) {
+    if (err != ERR_OK)
         return err;
-    }
-    if (deleted_count == 0) {
+    if (deleted_count == 0)
         return was_ours(release, end);
-    }
     err = write_end(release);
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         err = link_exec(rt, link, &job_locks_commit, NULL, NULL);
-    }
-    if (err == ERR_OK) {
+    if (err == ERR_OK)
         *end = RELEASE_DONE;
-    }
     return err;
 }
 
@@ -133,9 +122,8 @@ static enum release_end release_surely(struct release *release)
         }
         rt_emit(release->rt, "release.failed", "cluster", release->job->cluster_id, "job",
                 release->job->id, "error", err_name(err), NULL);
-        if (err == ERR_DB_SQL) {
+        if (err == ERR_DB_SQL)
             link_rollback(release->rt, release->link);
-        }
         rt_sleep(release->rt, RECONNECT_NS);
     }
     return RELEASE_LOST; /* the janitor will have it */

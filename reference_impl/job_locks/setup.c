@@ -9,9 +9,8 @@
 
 static bool has_part(const char *status, int part)
 {
-    if (strcmp(status, "READY") == 0) {
+    if (strcmp(status, "READY") == 0)
         return true;
-    }
     return strcmp(status, "FAILED") == 0 && part < FAILED_PART_COUNT;
 }
 

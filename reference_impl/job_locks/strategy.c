@@ -94,8 +94,8 @@ static const struct workload_list workload[] = {
 static const char *const lock_key[] = {"cluster_id", "job_id", NULL};
 static const char *const lock_columns[] = {"locked_by", "token", NULL};
 static const char *const job_key[] = {"id", NULL};
-static const char *const job_columns[] = {"cluster_id", "type", "status", "error_code", "attempt",
-                                          NULL};
+static const char *const job_columns[] = {"cluster_id", "type",    "status",
+                                          "error_code", "attempt", NULL};
 static const char *const job_pending[] = {"PENDING", "RUNNING", NULL};
 static const char *const cluster_key[] = {"id", NULL};
 static const char *const cluster_columns[] = {"status", "token", NULL};
@@ -127,10 +127,10 @@ static const struct watched_table watched[] = {
 /* The transitions of the document, and one that only the reaper makes: CREATING to PENDING, so
  * that a create can be tried again. */
 static const char *const transitions[][2] = {
-    {"PENDING", "CREATING"},     {"CREATING", "READY"},   {"CREATING", "FAILED"},
-    {"READY", "DESTROYING"},     {"FAILED", "DESTROYING"}, {"DESTROYING", "DESTROYED"},
-    {"DESTROYING", "FAILED"},    {"READY", "SCALING"},    {"SCALING", "READY"},
-    {"SCALING", "FAILED"},       {"CREATING", "PENDING"}, {NULL, NULL},
+    {"PENDING", "CREATING"},  {"CREATING", "READY"},    {"CREATING", "FAILED"},
+    {"READY", "DESTROYING"},  {"FAILED", "DESTROYING"}, {"DESTROYING", "DESTROYED"},
+    {"DESTROYING", "FAILED"}, {"READY", "SCALING"},     {"SCALING", "READY"},
+    {"SCALING", "FAILED"},    {"CREATING", "PENDING"},  {NULL, NULL},
 };
 
 const struct strategy strategy_job_locks = {

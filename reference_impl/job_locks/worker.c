@@ -15,9 +15,8 @@ struct worker {
 static int64_t held_backoff_ns(int receive_count)
 {
     int64_t backoff_ns = HELD_BACKOFF_FIRST_NS;
-    for (int i = 1; i < receive_count && backoff_ns < HELD_BACKOFF_MAX_NS; i++) {
+    for (int i = 1; i < receive_count && backoff_ns < HELD_BACKOFF_MAX_NS; i++)
         backoff_ns *= 2;
-    }
     return backoff_ns < HELD_BACKOFF_MAX_NS ? backoff_ns : HELD_BACKOFF_MAX_NS;
 }
 
@@ -40,9 +39,8 @@ static void run_job(struct rt *rt, struct worker *worker, struct job *job)
                     job->error_code, NULL);
         }
     }
-    if (job->lost) {
+    if (job->lost)
         rt_emit(rt, "job.abandoned", "job", job->id, "cluster", job->cluster_id, NULL);
-    }
     rt_raise(rt, &job->done);
 }
 
@@ -110,8 +108,7 @@ void job_locks_worker(struct rt *rt)
             rt_idle(rt, RECONNECT_NS);
             continue;
         }
-        if (rt_queue_receive(rt, RECEIVE_WAIT_NS, &message) == ERR_OK) {
+        if (rt_queue_receive(rt, RECEIVE_WAIT_NS, &message) == ERR_OK)
             process(rt, worker, &message);
-        }
     }
 }

@@ -11,8 +11,8 @@ enum verdict { VERDICT_PASS, VERDICT_UNKNOWN, VERDICT_FAIL }; /* worse is greate
 
 struct finding {
     enum verdict verdict;
-    int64_t step;      /* the first violating step */
-    char *sentence;    /* what happened; lives in the check's arena */
+    int64_t step;   /* the first violating step */
+    char *sentence; /* what happened; lives in the check's arena */
 };
 
 /* What an invariant may know when it starts. */
@@ -40,7 +40,7 @@ struct invariant {
     const char *name;
     const char *verifies;
     const char *does_not_verify;
-    size_t state_size; /* zeroed, in the check's arena */
+    size_t state_size;                                /* zeroed, in the check's arena */
     bool (*applies)(const struct strategy *strategy); /* NULL: to all */
     void (*event)(struct check *check, const struct event *event);
     /* At rest, after settle; NULL when there is nothing to say. */

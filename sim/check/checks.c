@@ -38,11 +38,9 @@ struct checks {
 const struct invariant *invariant_find(const char *name)
 {
     FP_ASSERT(name != NULL);
-    for (size_t i = 0; invariants[i] != NULL; i++) {
-        if (strcmp(invariants[i]->name, name) == 0) {
+    for (size_t i = 0; invariants[i] != NULL; i++)
+        if (strcmp(invariants[i]->name, name) == 0)
             return invariants[i];
-        }
-    }
     return NULL;
 }
 
@@ -76,9 +74,8 @@ static void find(struct check *check, enum verdict verdict, const struct event *
     char sentence[SENTENCE_SIZE_MAX];
 
     FP_ASSERT(event != NULL);
-    if (check->finding.verdict >= verdict) {
+    if (check->finding.verdict >= verdict)
         return;
-    }
     vsnprintf(sentence, sizeof sentence, format, args);
     check->finding.verdict = verdict;
     check->finding.step = event->step;
@@ -108,9 +105,8 @@ static void check_init(struct check *check, const struct invariant *invariant,
     check->invariant = invariant;
     check->setup = setup;
     check->arena = arena_new();
-    if (invariant->state_size > 0) {
+    if (invariant->state_size > 0)
         check->state = arena_alloc(check->arena, invariant->state_size);
-    }
 }
 
 struct checks *checks_new(const struct invariant *const *list, size_t count,
@@ -120,22 +116,18 @@ struct checks *checks_new(const struct invariant *const *list, size_t count,
     struct checks *checks = fp_alloc(sizeof *checks);
     checks->setup = *setup;
     checks->list = fp_alloc((count + 1) * sizeof checks->list[0]);
-    for (size_t i = 0; i < count; i++) {
-        if (list[i]->applies == NULL || list[i]->applies(setup->strategy)) {
+    for (size_t i = 0; i < count; i++)
+        if (list[i]->applies == NULL || list[i]->applies(setup->strategy))
             check_init(&checks->list[checks->count++], list[i], &checks->setup);
-        }
-    }
     return checks;
 }
 
 void checks_free(struct checks *checks)
 {
-    if (checks == NULL) {
+    if (checks == NULL)
         return;
-    }
-    for (size_t i = 0; i < checks->count; i++) {
+    for (size_t i = 0; i < checks->count; i++)
         arena_free(checks->list[i].arena);
-    }
     free(checks->list);
     free(checks);
 }
@@ -148,9 +140,8 @@ void checks_event(void *self, const struct event *event)
 
     for (size_t i = 0; i < checks->count; i++) {
         struct check *check = &checks->list[i];
-        if (check->finding.verdict != VERDICT_FAIL) {
+        if (check->finding.verdict != VERDICT_FAIL)
             check->invariant->event(check, event);
-        }
     }
 }
 
@@ -158,20 +149,17 @@ void checks_end(struct checks *checks, const struct event *last)
 {
     for (size_t i = 0; i < checks->count; i++) {
         struct check *check = &checks->list[i];
-        if (check->invariant->end != NULL && check->finding.verdict != VERDICT_FAIL) {
+        if (check->invariant->end != NULL && check->finding.verdict != VERDICT_FAIL)
             check->invariant->end(check, last);
-        }
     }
 }
 
 enum verdict checks_verdict(const struct checks *checks)
 {
     enum verdict worst = VERDICT_PASS;
-    for (size_t i = 0; i < checks->count; i++) {
-        if (checks->list[i].finding.verdict > worst) {
+    for (size_t i = 0; i < checks->count; i++)
+        if (checks->list[i].finding.verdict > worst)
             worst = checks->list[i].finding.verdict;
-        }
-    }
     return worst;
 }
 
@@ -182,18 +170,14 @@ const struct finding *checks_first(const struct checks *checks, enum verdict ver
 
     for (size_t i = 0; i < checks->count; i++) {
         const struct check *check = &checks->list[i];
-        if (check->finding.verdict != verdict) {
+        if (check->finding.verdict != verdict)
             continue;
-        }
-        if (first == NULL || check->finding.step < first->finding.step) {
+        if (first == NULL || check->finding.step < first->finding.step)
             first = check;
-        }
     }
-    if (first == NULL) {
+    if (first == NULL)
         return NULL;
-    }
-    if (which != NULL) {
+    if (which != NULL)
         *which = first->invariant;
-    }
     return &first->finding;
 }

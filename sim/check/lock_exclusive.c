@@ -16,8 +16,8 @@ struct lock_row {
     struct lock_row *next;
     const char *key[ROW_KEY_COUNT_MAX]; /* as the watched table's key columns */
     const char *resource;
-    const char *about;   /* "job_id j1, locked_by worker-1.1" */
-    int64_t until_ns;    /* INT64_MAX: as long as it exists */
+    const char *about; /* "job_id j1, locked_by worker-1.1" */
+    int64_t until_ns;  /* INT64_MAX: as long as it exists */
 };
 
 struct lock_exclusive {
@@ -30,11 +30,9 @@ struct lock_exclusive {
 
 static const struct watched_table *lock_table(const struct strategy *strategy)
 {
-    for (size_t i = 0; strategy->lock.table != NULL && i < strategy->watched_count; i++) {
-        if (strcmp(strategy->watched[i].table, strategy->lock.table) == 0) {
+    for (size_t i = 0; strategy->lock.table != NULL && i < strategy->watched_count; i++)
+        if (strcmp(strategy->watched[i].table, strategy->lock.table) == 0)
             return &strategy->watched[i];
-        }
-    }
     return NULL;
 }
 
@@ -45,9 +43,8 @@ static bool lock_exclusive_applies(const struct strategy *strategy)
 
 static bool same_text(const char *a, const char *b)
 {
-    if (a == NULL || b == NULL) {
+    if (a == NULL || b == NULL)
         return a == b;
-    }
     return strcmp(a, b) == 0;
 }
 
@@ -66,9 +63,8 @@ static bool row_matches(const struct lock_row *row, const struct watched_table *
 {
     for (size_t i = 0; table->key[i] != NULL; i++) {
         FP_ASSERT(i < ROW_KEY_COUNT_MAX);
-        if (!same_text(row->key[i], old_value(event, table->key[i]))) {
+        if (!same_text(row->key[i], old_value(event, table->key[i])))
             return false;
-        }
     }
     return true;
 }
@@ -87,13 +83,11 @@ static void row_remove(struct lock_exclusive *state, const struct event *event)
 static bool read_until(const struct lock_view *view, const struct event *event, int64_t *until_ns)
 {
     *until_ns = INT64_MAX;
-    if (view->until_column == NULL) {
+    if (view->until_column == NULL)
         return true;
-    }
     const char *text = event_text(event, view->until_column);
-    if (text == NULL || strcmp(text, "infinity") == 0) {
+    if (text == NULL || strcmp(text, "infinity") == 0)
         return true;
-    }
     return walltext_parse(text, until_ns);
 }
 
@@ -109,9 +103,8 @@ static const char *describe(struct check *check, const struct watched_table *tab
         for (const char *const *column = lists[l]; *column != NULL; column++) {
             const char *value = event_text(event, *column);
             if (value == NULL || strcmp(*column, view->resource_column) == 0 ||
-                (view->until_column && strcmp(*column, view->until_column) == 0)) {
+                (view->until_column && strcmp(*column, view->until_column) == 0))
                 continue;
-            }
             text = arena_printf(check_arena(check), "%s%s%s %s", text, *text ? ", " : "", *column,
                                 value);
         }
@@ -145,9 +138,8 @@ static void row_add(struct check *check, const struct event *event)
 static void judge(struct check *check)
 {
     struct lock_exclusive *state = check_state(check);
-    if (!state->is_dirty) {
+    if (!state->is_dirty)
         return;
-    }
     state->is_dirty = false;
     int64_t db_now_ns = check_setup(check)->db_epoch_ns + state->last.t_ns;
     for (const struct lock_row *a = state->rows; a; a = a->next) {
@@ -167,12 +159,10 @@ static void take_change(struct check *check, const struct event *event)
     struct lock_exclusive *state = check_state(check);
     const char *op = event_text(event, "op");
 
-    if (op == NULL || strcmp(op, "insert") != 0) {
+    if (op == NULL || strcmp(op, "insert") != 0)
         row_remove(state, event);
-    }
-    if (op == NULL || strcmp(op, "delete") != 0) {
+    if (op == NULL || strcmp(op, "delete") != 0)
         row_add(check, event);
-    }
     state->is_dirty = true;
     state->last.step = event->step;
     state->last.t_ns = event->t_ns;
@@ -187,13 +177,11 @@ static void lock_exclusive_event(struct check *check, const struct event *event)
         FP_ASSERT(state->table != NULL);
     }
     bool is_row = event_is(event, "row");
-    if (!is_row || event->step != state->last.step) {
+    if (!is_row || event->step != state->last.step)
         judge(check);
-    }
     const char *table = is_row ? event_text(event, "table") : NULL;
-    if (table != NULL && strcmp(table, state->table->table) == 0) {
+    if (table != NULL && strcmp(table, state->table->table) == 0)
         take_change(check, event);
-    }
 }
 
 static void lock_exclusive_end(struct check *check, const struct event *last)

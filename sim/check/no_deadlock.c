@@ -1,5 +1,5 @@
-/* Verifies: no statement is ended by the server to resolve a deadlock: the design takes its locks in
- * one order.
+/* Verifies: no statement is ended by the server to resolve a deadlock: the design takes its locks
+ * in one order.
  *
  * Does not verify: that nobody waits for long; deadlocks that the server cannot see, such as an
  * advisory lock taken in one session while another of the same process waits for it. */

@@ -51,11 +51,9 @@ static struct resource *resource_of(struct check *check, const char *name)
 {
     struct single_owner *state = check_state(check);
 
-    for (struct resource *resource = state->resources; resource; resource = resource->next) {
-        if (strcmp(resource->name, name) == 0) {
+    for (struct resource *resource = state->resources; resource; resource = resource->next)
+        if (strcmp(resource->name, name) == 0)
             return resource;
-        }
-    }
     struct resource *resource = arena_alloc(check_arena(check), sizeof *resource);
     resource->name = copy(check, name);
     resource->next = state->resources;
@@ -66,12 +64,10 @@ static struct resource *resource_of(struct check *check, const char *name)
 static struct owner *owner_find(const struct resource *resource, const char *instance,
                                 const char *job, int64_t run)
 {
-    for (struct owner *owner = resource->owners; owner; owner = owner->next) {
+    for (struct owner *owner = resource->owners; owner; owner = owner->next)
         if (owner->run == run && strcmp(owner->instance, instance) == 0 &&
-            strcmp(owner->job, job) == 0) {
+            strcmp(owner->job, job) == 0)
             return owner;
-        }
-    }
     return NULL;
 }
 
@@ -89,34 +85,28 @@ static struct owner *owner_add(struct check *check, struct resource *resource, c
 
 static const char *op_past(const char *op)
 {
-    if (strcmp(op, "create") == 0) {
+    if (strcmp(op, "create") == 0)
         return "created";
-    }
-    if (strcmp(op, "destroy") == 0) {
+    if (strcmp(op, "destroy") == 0)
         return "destroyed";
-    }
     return strcmp(op, "scale") == 0 ? "scaled" : op;
 }
 
 static const char *op_present(const char *op)
 {
-    if (strcmp(op, "create") == 0) {
+    if (strcmp(op, "create") == 0)
         return "creating";
-    }
-    if (strcmp(op, "destroy") == 0) {
+    if (strcmp(op, "destroy") == 0)
         return "destroying";
-    }
     return strcmp(op, "scale") == 0 ? "scaling" : op;
 }
 
 static const struct effect *effect_of_another(const struct resource *resource,
                                               const struct owner *owner)
 {
-    for (const struct effect *effect = resource->effects; effect; effect = effect->next) {
-        if (effect->owner != owner) {
+    for (const struct effect *effect = resource->effects; effect; effect = effect->next)
+        if (effect->owner != owner)
             return effect;
-        }
-    }
     return NULL;
 }
 
@@ -167,19 +157,17 @@ static void effect_start(struct check *check, const struct event *event)
     struct resource *resource = resource_of(check, name);
     struct owner *owner = owner_find(resource, instance, job, run);
     bool seen_before = owner != NULL;
-    if (!seen_before) {
+    if (!seen_before)
         owner = owner_add(check, resource, instance, job, run);
-    }
     owner->op = copy(check, event_text(event, "op"));
     owner->part = copy(check, event_text(event, "part"));
     owner->effect_t_ns = event->t_ns;
 
     const struct effect *other = effect_of_another(resource, owner);
-    if (other != NULL) {
+    if (other != NULL)
         fail_overlap(check, event, resource, owner, other);
-    } else if (seen_before && resource->current != owner) {
+    else if (seen_before && resource->current != owner)
         fail_return(check, event, resource, owner);
-    }
     resource->current = owner;
     effect_add(check, resource, owner, event);
 }
@@ -201,11 +189,9 @@ static void effect_end(struct check *check, const struct event *event)
     struct single_owner *state = check_state(check);
     int64_t number = event_number(event, "effect", -1);
 
-    for (struct resource *resource = state->resources; resource; resource = resource->next) {
-        if (effect_remove(resource, number)) {
+    for (struct resource *resource = state->resources; resource; resource = resource->next)
+        if (effect_remove(resource, number))
             return;
-        }
-    }
 }
 
 static void single_owner_event(struct check *check, const struct event *event)
@@ -214,13 +200,11 @@ static void single_owner_event(struct check *check, const struct event *event)
         effect_end(check, event);
         return;
     }
-    if (!event_is(event, "effect.start")) {
+    if (!event_is(event, "effect.start"))
         return;
-    }
     const char *accepted = event_text(event, "accepted");
-    if (accepted != NULL && strcmp(accepted, "yes") == 0) {
+    if (accepted != NULL && strcmp(accepted, "yes") == 0)
         effect_start(check, event);
-    }
 }
 
 const struct invariant invariant_single_owner = {

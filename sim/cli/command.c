@@ -3,7 +3,9 @@
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
@@ -147,8 +149,26 @@ static int dispatch(int argc, char **argv)
     return command ? run_command(command, argc - 2, argv + 2) : refuse_name(name);
 }
 
+/* libpq reads its defaults from there; what a user has set for a database of his own must not reach
+ * our sessions. */
+static void forget_libpq_environment(void)
+{
+    for (size_t i = 0; environ[i];) {
+        char name[64];
+        size_t size = strcspn(environ[i], "=");
+        if (strncmp(environ[i], "PG", 2) != 0 || size >= sizeof name) {
+            i++;
+            continue;
+        }
+        memcpy(name, environ[i], size);
+        name[size] = '\0';
+        unsetenv(name);
+    }
+}
+
 int cli_main(int argc, char **argv)
 {
+    forget_libpq_environment();
     output_guard();
     interrupt_install();
     int code = dispatch(argc, argv);

@@ -8,13 +8,13 @@
 
 /* A programmer's error. Stays on in release: a harness that goes on after it is worth nothing.
  * Prints the condition and its place to standard error and exits with 70 (EXIT_HARNESS_BUG). */
-#define FP_ASSERT(condition) \
+#define FP_ASSERT(condition)                                                                       \
     ((condition) ? (void)0 : fp_assert_failed(#condition, __FILE__, __LINE__))
 
 _Noreturn void fp_assert_failed(const char *condition, const char *file, int line);
 
 #define FP_COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define FP_PRINTF(format_index, first_index) \
+#define FP_PRINTF(format_index, first_index)                                                       \
     __attribute__((format(printf, format_index, first_index)))
 
 #define NS_PER_US INT64_C(1000)
@@ -40,7 +40,7 @@ enum {
 };
 
 /* malloc and friends that end the program with a message when memory runs out. Caller frees. */
-void *fp_alloc(size_t size);   /* zeroed */
+void *fp_alloc(size_t size); /* zeroed */
 void *fp_realloc(void *old, size_t size);
 char *fp_strdup(const char *text);
 char *fp_format(const char *format, ...) FP_PRINTF(1, 2);

@@ -22,7 +22,7 @@ struct choice_stream {
     struct values drawn;
     struct values replay;
     size_t replay_next;
-    bool is_used;      /* since the last reset */
+    bool is_used; /* since the last reset */
     bool is_replaying;
 };
 
@@ -225,8 +225,7 @@ uint32_t choice_below(struct choice_stream *stream, uint32_t n)
     stream_use(stream);
     if (n == 1)
         return 0;
-    uint32_t value =
-        stream->is_replaying ? replay_next(stream, n) : random_below(stream->state, n);
+    uint32_t value = stream->is_replaying ? replay_next(stream, n) : random_below(stream->state, n);
     FP_ASSERT(value < n);
     values_add(&stream->drawn, value);
     return value;

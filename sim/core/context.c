@@ -112,7 +112,8 @@ static void context_entry(void)
     FP_ASSERT(!"a context's body returned");
 }
 
-/* A function of its own: getcontext may return twice, which no local variable should live through. */
+/* A function of its own: getcontext may return twice, which no local variable should live through.
+ */
 static void context_prepare(struct context *context)
 {
     int got = getcontext(&context->machine);

@@ -94,8 +94,7 @@ bool duration_parse_range(const char *text, int64_t *low_ns, int64_t *high_ns)
     return true;
 }
 
-static void append(char out[DURATION_TEXT_SIZE], const char *sign, uint64_t count,
-                   const char *unit)
+static void append(char out[DURATION_TEXT_SIZE], const char *sign, uint64_t count, const char *unit)
 {
     size_t used = strlen(out);
     int added = snprintf(out + used, DURATION_TEXT_SIZE - used, "%s%llu%s", sign,

@@ -10,11 +10,11 @@
 
 struct json_out {
     struct strbuf *buf;
-    int depth;                         /* open objects and arrays */
+    int depth; /* open objects and arrays */
     bool in_object[JSON_OUT_DEPTH_MAX];
     bool has_items[JSON_OUT_DEPTH_MAX];
-    bool key_pending;                  /* a key was written, its value was not */
-    bool is_complete;                  /* the one value at the top is written */
+    bool key_pending; /* a key was written, its value was not */
+    bool is_complete; /* the one value at the top is written */
 };
 
 /* Appends to `buf`, which stays the caller's and outlives the writer. Nothing is to be freed. */

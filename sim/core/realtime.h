@@ -1,5 +1,5 @@
-/* Real time, for progress lines, budgets and the patience of the harness. No decision of a run and no
- * event may ever depend on it. */
+/* Real time, for progress lines, budgets and the patience of the harness. No decision of a run and
+ * no event may ever depend on it. */
 #ifndef FENCEPOST_REALTIME_H
 #define FENCEPOST_REALTIME_H
 

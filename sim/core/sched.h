@@ -1,8 +1,8 @@
 /* The scheduler: fibers in processes, virtual time, one step at a time.
  *
- * A step picks one ready fiber, or advances virtual time to the next timer, and runs what follows until
- * the picked fiber suspends. Candidates are ordered: the fiber that ran last first, then by creation.
- * Timers are ordered by (deadline, sequence). Nothing here knows of PostgreSQL. */
+ * A step picks one ready fiber, or advances virtual time to the next timer, and runs what follows
+ * until the picked fiber suspends. Candidates are ordered: the fiber that ran last first, then by
+ * creation. Timers are ordered by (deadline, sequence). Nothing here knows of PostgreSQL. */
 #ifndef FENCEPOST_SCHED_H
 #define FENCEPOST_SCHED_H
 
@@ -82,7 +82,7 @@ void fiber_set_data(struct fiber *fiber, void *data);
 void *fiber_data(const struct fiber *fiber);
 
 /* The following are called by the running fiber on itself. */
-void fiber_yield(struct sched *sched);                        /* stays ready: a scheduling point */
+void fiber_yield(struct sched *sched); /* stays ready: a scheduling point */
 void fiber_sleep_until(struct sched *sched, int64_t t_ns, bool idle);
 /* Suspended until fiber_wake. `why` (static text) is what a run that does not settle prints. */
 void fiber_block(struct sched *sched, const char *why);

@@ -176,14 +176,30 @@ static size_t utf8_size(const char *text)
 static void put_escape(struct strbuf *buf, unsigned char byte)
 {
     switch (byte) {
-    case '"': strbuf_puts(buf, "\\\""); return;
-    case '\\': strbuf_puts(buf, "\\\\"); return;
-    case '\b': strbuf_puts(buf, "\\b"); return;
-    case '\f': strbuf_puts(buf, "\\f"); return;
-    case '\n': strbuf_puts(buf, "\\n"); return;
-    case '\r': strbuf_puts(buf, "\\r"); return;
-    case '\t': strbuf_puts(buf, "\\t"); return;
-    default: strbuf_printf(buf, "\\u%04x", byte); return;
+    case '"':
+        strbuf_puts(buf, "\\\"");
+        return;
+    case '\\':
+        strbuf_puts(buf, "\\\\");
+        return;
+    case '\b':
+        strbuf_puts(buf, "\\b");
+        return;
+    case '\f':
+        strbuf_puts(buf, "\\f");
+        return;
+    case '\n':
+        strbuf_puts(buf, "\\n");
+        return;
+    case '\r':
+        strbuf_puts(buf, "\\r");
+        return;
+    case '\t':
+        strbuf_puts(buf, "\\t");
+        return;
+    default:
+        strbuf_printf(buf, "\\u%04x", byte);
+        return;
     }
 }
 

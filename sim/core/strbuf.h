@@ -6,15 +6,18 @@
 
 struct strbuf {
     char *text;
-    size_t size;     /* bytes used, without the terminator */
+    size_t size; /* bytes used, without the terminator */
     size_t capacity;
 };
 
-#define STRBUF_INIT {NULL, 0, 0}
+#define STRBUF_INIT                                                                                \
+    {                                                                                              \
+        NULL, 0, 0                                                                                 \
+    }
 
 void strbuf_init(struct strbuf *buf);
-void strbuf_release(struct strbuf *buf);  /* frees, and leaves it empty and usable */
-void strbuf_clear(struct strbuf *buf);    /* empty, keeps the memory */
+void strbuf_release(struct strbuf *buf); /* frees, and leaves it empty and usable */
+void strbuf_clear(struct strbuf *buf);   /* empty, keeps the memory */
 void strbuf_reserve(struct strbuf *buf, size_t more_size);
 void strbuf_add(struct strbuf *buf, const char *bytes, size_t size);
 void strbuf_puts(struct strbuf *buf, const char *text);

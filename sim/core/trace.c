@@ -41,7 +41,7 @@ struct trace {
     size_t kind_count;
     uint16_t kind_slots[KIND_SLOT_COUNT]; /* open addressing: 1 + index into kinds, 0: free */
 
-    const char *expected;     /* the next recorded line; NULL: nothing is expected */
+    const char *expected; /* the next recorded line; NULL: nothing is expected */
     const char *expected_end;
     struct trace_difference difference;
 };

@@ -15,19 +15,19 @@
 
 struct event_field {
     const char *key;
-    const char *text;  /* NULL for a number or an SQL null */
+    const char *text; /* NULL for a number or an SQL null */
     int64_t number;
     bool is_number;
 };
 
 struct event {
     int64_t step;
-    int64_t t_ns;      /* virtual, since the start of the run */
-    const char *kind;  /* "db.exec", "lock.acquired", "fault.crash", "row", ... */
-    const char *who;   /* "worker-1", "worker-1/heartbeat", "harness" */
+    int64_t t_ns;     /* virtual, since the start of the run */
+    const char *kind; /* "db.exec", "lock.acquired", "fault.crash", "row", ... */
+    const char *who;  /* "worker-1", "worker-1/heartbeat", "harness" */
     struct event_field fields[EVENT_FIELD_COUNT_MAX];
     int field_count;
-    const char *line;  /* the JSON line, without newline */
+    const char *line; /* the JSON line, without newline */
 };
 
 /* NULL / fallback when there is no such field. event_number also reads a text that is a whole
@@ -43,7 +43,7 @@ typedef void trace_observer(void *self, const struct event *event);
 
 struct trace *trace_new(void);
 void trace_free(struct trace *trace);
-void trace_reset(struct trace *trace);  /* for the next run; observers go, memory stays */
+void trace_reset(struct trace *trace); /* for the next run; observers go, memory stays */
 void trace_observe(struct trace *trace, trace_observer *observer, void *self);
 
 /* Step and time that the next events carry. */
@@ -73,9 +73,9 @@ const struct strbuf *trace_lines(const struct trace *trace);
  * run). At the first difference the trace remembers it and trace_diverged says so. */
 struct trace_difference {
     bool found;
-    int64_t step;    /* the run's own step when it was noticed */
-    char *recorded;  /* NULL: the recording had ended; owned by the trace */
-    char *happened;  /* NULL: the run ended earlier */
+    int64_t step;   /* the run's own step when it was noticed */
+    char *recorded; /* NULL: the recording had ended; owned by the trace */
+    char *happened; /* NULL: the run ended earlier */
 };
 /* Before the first event. */
 void trace_expect(struct trace *trace, const char *recorded_lines);

@@ -4,8 +4,8 @@
 
 #define DAYS_PER_ERA 146097 /* 400 years */
 
-/* Days since 1970 to a civil date and back, in eras of 400 years that begin on 1 March: the leap day
- * is then the last day of a year, which makes the arithmetic uniform. */
+/* Days since 1970 to a civil date and back, in eras of 400 years that begin on 1 March: the leap
+ * day is then the last day of a year, which makes the arithmetic uniform. */
 static void civil_from_days(int64_t days, int *year, int *month, int *day)
 {
     int64_t shifted = days + 719468;
@@ -38,7 +38,8 @@ void walltext_format(int64_t epoch_ns, char out[WALLTEXT_SIZE])
     int year, month, day;
     civil_from_days(second / 86400, &year, &month, &day);
     snprintf(out, WALLTEXT_SIZE, "%04d-%02d-%02d %02d:%02d:%02d.%06d+00", year % 10000, month, day,
-             (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60), (int)(us % 1000000));
+             (int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60),
+             (int)(us % 1000000));
 }
 
 static bool read_fraction(const char **at, int64_t *ns)

@@ -42,8 +42,8 @@ struct campaign {
 static void failure_take(struct campaign_failure *failure, const struct record *record,
                          enum failure_kind kind, const struct invariant *invariant)
 {
-    if (failure->found && (failure->kind < kind || (failure->kind == kind &&
-                                                    failure->seed <= record->seed)))
+    if (failure->found &&
+        (failure->kind < kind || (failure->kind == kind && failure->seed <= record->seed)))
         return;
     failure->kind = kind;
     free(failure->sentence);
@@ -202,7 +202,8 @@ static void collect(struct campaign *campaign, const volatile bool *interrupted)
 
 /* ---- lanes ---- */
 
-static bool start_lane(struct campaign *campaign, const struct scenario *const *scenarios, int index)
+static bool start_lane(struct campaign *campaign, const struct scenario *const *scenarios,
+                       int index)
 {
     int sockets[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
@@ -245,8 +246,8 @@ static void end_lanes(struct campaign *campaign)
 
 static struct lane_shared *share(const struct campaign_options *options)
 {
-    struct lane_shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct lane_shared *shared =
+        mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     FP_ASSERT(shared != MAP_FAILED);
     for (size_t i = 0; i < FP_COUNT(shared->lowest_failure); i++)
         for (size_t kind = 0; kind < FAILURE_KIND_COUNT; kind++)
@@ -285,8 +286,7 @@ static void set_met(struct campaign_scenario *item)
     if (item->scenario->expect == EXPECT_PASS)
         item->met = clean && item->outcomes[RUN_PASS] == item->seed_count;
     else
-        item->met = clean && expected_count > 0 &&
-                    expected_count == item->outcomes[RUN_VIOLATION];
+        item->met = clean && expected_count > 0 && expected_count == item->outcomes[RUN_VIOLATION];
 }
 
 static uint64_t combine(const uint64_t *hashes, uint64_t count)

@@ -14,12 +14,12 @@
 
 struct campaign_options {
     uint64_t first_seed;
-    uint64_t seed_count;       /* per scenario */
-    int64_t time_ns;           /* no new seed is begun after it; 0: no limit */
+    uint64_t seed_count; /* per scenario */
+    int64_t time_ns;     /* no new seed is begun after it; 0: no limit */
     int lane_count;
-    bool check_determinism;    /* run every seed twice and compare */
+    bool check_determinism;       /* run every seed twice and compare */
     uint32_t recheck_per_million; /* else: this share of the seeds is run twice */
-    const char *out_dir;       /* failures go to OUT/failures; NULL: nowhere */
+    const char *out_dir;          /* failures go to OUT/failures; NULL: nowhere */
     struct pg_server_options server;
 };
 
@@ -44,10 +44,11 @@ struct campaign_scenario {
     const struct scenario *scenario;
     int64_t seed_count; /* that were run */
     int64_t outcomes[RUN_OUTCOME_COUNT];
-    int64_t by_invariant[SCENARIO_INVARIANT_COUNT_MAX]; /* violations, by index into scenario->invariants */
+    int64_t by_invariant[SCENARIO_INVARIANT_COUNT_MAX]; /* violations, by index into
+                                                           scenario->invariants */
     int64_t checked_count, diverged_count;
-    uint64_t hash; /* over the hashes of its seeds in their order */
-    struct run_counts counts; /* summed */
+    uint64_t hash;                         /* over the hashes of its seeds in their order */
+    struct run_counts counts;              /* summed */
     struct campaign_failure first_failure; /* of RUN_VIOLATION */
     struct campaign_failure first_unknown; /* of RUN_UNKNOWN and RUN_INFRASTRUCTURE */
     struct campaign_failure first_divergence;
@@ -63,8 +64,8 @@ struct campaign_report {
     char server_version[32];
     bool interrupted;
     bool out_of_time;
-    bool lane_failed;        /* a lane died, or could not start: infrastructure */
-    struct strbuf trouble;   /* why */
+    bool lane_failed;      /* a lane died, or could not start: infrastructure */
+    struct strbuf trouble; /* why */
 };
 
 /* Called now and then from the parent, and once at the end. */

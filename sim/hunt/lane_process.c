@@ -13,8 +13,8 @@
 #include "sim/hunt/failure.h"
 #include "sim/hunt/record.h"
 
-/* Seeds are handed out in units: changing the scenario costs a new schema, so not one at a time; not
- * too many either, so that the lanes end together. */
+/* Seeds are handed out in units: changing the scenario costs a new schema, so not one at a time;
+ * not too many either, so that the lanes end together. */
 #define UNIT_SEED_COUNT 25
 
 struct lane {
@@ -36,8 +36,7 @@ enum failure_kind failure_kind_of(const struct scenario *scenario, enum run_outc
 {
     if (outcome != RUN_VIOLATION)
         return FAILURE_UNKNOWN;
-    bool expected =
-        scenario->expect == EXPECT_VIOLATION && scenario->expect_invariant == invariant;
+    bool expected = scenario->expect == EXPECT_VIOLATION && scenario->expect_invariant == invariant;
     return expected ? FAILURE_EXPECTED : FAILURE_UNEXPECTED;
 }
 
@@ -66,8 +65,8 @@ static void lane_trouble(struct lane *lane, const char *text)
 
 /* ---- one CPU for the lane and its server ---- */
 
-/* The harness and its server take turns, so they are quickest on one CPU: a turn is then a switch and
- * not a wake-up of another core. */
+/* The harness and its server take turns, so they are quickest on one CPU: a turn is then a switch
+ * and not a wake-up of another core. */
 static int lane_cpu(int index)
 {
     cpu_set_t allowed;
@@ -169,8 +168,8 @@ static bool make_lower(_Atomic uint64_t *lowest, uint64_t seed, uint64_t *former
     return false;
 }
 
-/* Of each kind of failure the lowest seed's file is kept; one that was written before a lower one was
- * known is removed. */
+/* Of each kind of failure the lowest seed's file is kept; one that was written before a lower one
+ * was known is removed. */
 static void keep_failure(struct lane *lane, size_t scenario_index, const struct run_result *result)
 {
     uint64_t former;
@@ -193,7 +192,8 @@ static void keep_failure(struct lane *lane, size_t scenario_index, const struct 
     free(file);
 }
 
-/* By scenario and seed alone, so that it does not depend on who runs it. The first seed always is. */
+/* By scenario and seed alone, so that it does not depend on who runs it. The first seed always is.
+ */
 static bool wants_recheck(const struct lane *lane, size_t scenario_index, uint64_t seed)
 {
     const struct campaign_options *options = lane->options;
@@ -238,7 +238,8 @@ static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
     run_one(lane->runs, scenario, seed, NULL, &result);
     if (result.outcome == RUN_VIOLATION || result.outcome == RUN_UNKNOWN)
         keep_failure(lane, scenario_index, &result);
-    bool checked = wants_recheck(lane, scenario_index, seed) && result.outcome != RUN_INFRASTRUCTURE;
+    bool checked =
+        wants_recheck(lane, scenario_index, seed) && result.outcome != RUN_INFRASTRUCTURE;
     if (checked)
         recheck(lane, scenario, &result);
     record = (struct record){.kind = RECORD_RUN,

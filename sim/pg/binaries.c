@@ -24,10 +24,9 @@ static bool has_program(const char *dir, size_t dir_size, const char *program)
 
 static bool has_programs(const char *dir, size_t dir_size)
 {
-    for (size_t i = 0; i < FP_COUNT(programs); i++) {
+    for (size_t i = 0; i < FP_COUNT(programs); i++)
         if (!has_program(dir, dir_size, programs[i]))
             return false;
-    }
     return true;
 }
 
@@ -137,10 +136,9 @@ enum err pg_find_binaries(const char *wanted_dir, struct strbuf *dir, struct str
         return take_wanted(wanted_dir, dir, why);
     if (ask_pg_config(dir) || look_in_path(dir))
         return ERR_OK;
-    for (size_t i = 0; i < FP_COUNT(patterns); i++) {
+    for (size_t i = 0; i < FP_COUNT(patterns); i++)
         if (look_in_pattern(patterns[i], dir))
             return ERR_OK;
-    }
     strbuf_puts(why, "no PostgreSQL server (initdb, postgres) found; looked in the answer of "
                      "pg_config --bindir, in PATH");
     for (size_t i = 0; i < FP_COUNT(patterns); i++)

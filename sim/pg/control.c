@@ -132,9 +132,10 @@ enum err control_open(struct pg_lane *lane)
         return control_failed(lane);
     PQsetNoticeReceiver(lane->control, ignore_notice, NULL);
     lane->control_pid = PQbackendPID(lane->control);
-    enum err err = control_prepare(lane, "blocking",
-                                   "SELECT pid, pg_blocking_pids(pid) "
-                                   "FROM unnest($1::int[]) WITH ORDINALITY AS w(pid, n) ORDER BY n");
+    enum err err =
+        control_prepare(lane, "blocking",
+                        "SELECT pid, pg_blocking_pids(pid) "
+                        "FROM unnest($1::int[]) WITH ORDINALITY AS w(pid, n) ORDER BY n");
     if (err == ERR_OK)
         err = control_prepare(lane, "present", "SELECT 1 FROM pg_stat_get_activity($1::int)");
     return err;
@@ -150,7 +151,8 @@ enum err pg_lane_query(struct pg_lane *lane, const char *sql, pg_row_visit *visi
     for (int row = 0; visit && row < PQntuples(result); row++) {
         const char *cells[WATCHED_COLUMN_COUNT_MAX];
         for (int column = 0; column < column_count; column++)
-            cells[column] = PQgetisnull(result, row, column) ? NULL : PQgetvalue(result, row, column);
+            cells[column] =
+                PQgetisnull(result, row, column) ? NULL : PQgetvalue(result, row, column);
         visit(self, cells, column_count);
     }
     PQclear(result);

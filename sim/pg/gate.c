@@ -56,8 +56,8 @@ enum err gate_close(struct pg_session *session)
     return err;
 }
 
-/* Letting go grants the waiting session; asking for the lock again in the same query comes back as soon
- * as the session has passed, so that it will stop at its next gate. */
+/* Letting go grants the waiting session; asking for the lock again in the same query comes back as
+ * soon as the session has passed, so that it will stop at its next gate. */
 enum err gate_pass(struct pg_session *session)
 {
     FP_ASSERT(session->gate_held);

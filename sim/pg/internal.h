@@ -55,7 +55,7 @@ struct pg_session {
     int64_t transaction_began_ns;
     bool transaction_time_sent;
     bool in_transaction, transaction_failed;
-    bool holds_session_locks; /* perhaps */
+    bool holds_session_locks;          /* perhaps */
     const struct statement *statement; /* in flight */
     /* What was sent with it, in order: the statement that a message prepares, or NULL. */
     const struct statement *sent[8];

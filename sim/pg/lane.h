@@ -1,7 +1,7 @@
 /* A lane: one server of our own, the harness's control connection to it, and the sessions on it.
  *
- * A lane runs one seed after the other. Before each it is wiped clean; sessions are kept for reuse in
- * a state that cannot be told from new. */
+ * A lane runs one seed after the other. Before each it is wiped clean; sessions are kept for reuse
+ * in a state that cannot be told from new. */
 #ifndef FENCEPOST_LANE_H
 #define FENCEPOST_LANE_H
 
@@ -34,19 +34,20 @@ enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, s
 /* The same start for every seed: empty tables, sequences and randomness restarted, no session. */
 enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why);
 
-/* After each step: which waiters may go on now? Only asks the server when somebody waits and something
- * has happened since the last time. ERR_INFRASTRUCTURE when the server does not answer. */
+/* After each step: which waiters may go on now? Only asks the server when somebody waits and
+ * something has happened since the last time. ERR_INFRASTRUCTURE when the server does not answer.
+ */
 enum err pg_lane_settle(struct pg_lane *lane);
 
-/* How long a waiter really waits before its server looks for a deadlock. Short makes deadlocks cheap;
- * a waiter that was parked too late for it spoils the run (pg_lane_spoilt), which is then repeated
- * with a longer one. Reconnects all sessions. */
+/* How long a waiter really waits before its server looks for a deadlock. Short makes deadlocks
+ * cheap; a waiter that was parked too late for it spoils the run (pg_lane_spoilt), which is then
+ * repeated with a longer one. Reconnects all sessions. */
 enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms);
 /* Since the last slate: a waiter was not stopped in time, so the order of things was not ours. */
 bool pg_lane_spoilt(const struct pg_lane *lane);
 
-/* Stop waiters, so that the order in which they go on is ours? On by default where the backends can be
- * signalled; without it the server decides, and a run may not repeat itself. */
+/* Stop waiters, so that the order in which they go on is ours? On by default where the backends can
+ * be signalled; without it the server decides, and a run may not repeat itself. */
 void pg_lane_set_parking(struct pg_lane *lane, bool parking);
 
 /* Counted since the last slate, for the summary. */

@@ -1,8 +1,8 @@
-/* Who waits for whom. A waiter is stopped as soon as it is known to wait, so that it is the scheduler
- * and not a race inside the server that says who goes on when a lock is let go.
+/* Who waits for whom. A waiter is stopped as soon as it is known to wait, so that it is the
+ * scheduler and not a race inside the server that says who goes on when a lock is let go.
  *
- * A backend in a lock wait holds no lightweight lock, so stopping it hurts nobody. What it waits for
- * cannot change while nobody else moves: "blocked" is certain when it is seen. */
+ * A backend in a lock wait holds no lightweight lock, so stopping it hurts nobody. What it waits
+ * for cannot change while nobody else moves: "blocked" is certain when it is seen. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,6 @@
 /* A waiter must be stopped well before its deadlock_timeout runs out; past this share of it, it may
  * have looked for a deadlock on its own account. */
 #define PARK_SHARE_MAX_PERCENT 60
-
 
 static struct pg_session *session_of_pid(struct pg_lane *lane, int pid)
 {

@@ -1,5 +1,5 @@
-/* Connections are made once and used by one simulated session after the other. What a session leaves
- * behind is discarded by the server itself, so that the next one finds it as new. */
+/* Connections are made once and used by one simulated session after the other. What a session
+ * leaves behind is discarded by the server itself, so that the next one finds it as new. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,8 +81,9 @@ static bool run_plain(struct pg_session *session, const struct statement *statem
     session->state = SESSION_BUSY;
     PQclear(session->answer);
     session->answer = NULL;
-    bool ok = PQsendQueryParams(session->conn, statement->sql->text, 0, NULL, NULL, NULL, NULL, 0) &&
-              PQpipelineSync(session->conn) && session_wait_answer(session) && session->result.ok;
+    bool ok =
+        PQsendQueryParams(session->conn, statement->sql->text, 0, NULL, NULL, NULL, NULL, 0) &&
+        PQpipelineSync(session->conn) && session_wait_answer(session) && session->result.ok;
     session->state = SESSION_IDLE;
     return ok;
 }

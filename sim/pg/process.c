@@ -112,10 +112,9 @@ static bool command_is_in(pid_t pid, const struct process_place *place)
         return false;
     if (has_cluster_title(command, place->cluster_name))
         return true;
-    for (const char *word = command; word < command + size; word += strlen(word) + 1) {
+    for (const char *word = command; word < command + size; word += strlen(word) + 1)
         if (is_below(word, place->dir))
             return true;
-    }
     return false;
 }
 

@@ -119,12 +119,13 @@ static enum err check_socket_path(const char *path, struct strbuf *why)
 {
     if (strchr(path, ',') != NULL) {
         /* libpq takes it for a list of hosts, and knows no way to quote it. */
-        strbuf_printf(why, "cannot have sockets in %s, no comma may be in it: choose another "
-                           "FENCEPOST_TMPDIR", path);
+        strbuf_printf(why,
+                      "cannot have sockets in %s, no comma may be in it: choose another "
+                      "FENCEPOST_TMPDIR",
+                      path);
         return ERR_INFRASTRUCTURE;
     }
-    char *longest =
-        fp_format("%s/lane-%d/" RUNDIR_SOCKET_NAME, path, RUNDIR_LANE_COUNT_MAX - 1);
+    char *longest = fp_format("%s/lane-%d/" RUNDIR_SOCKET_NAME, path, RUNDIR_LANE_COUNT_MAX - 1);
     size_t size = strlen(longest);
     free(longest);
     if (size <= SOCKET_PATH_SIZE_MAX)

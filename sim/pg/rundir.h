@@ -22,8 +22,8 @@
 #define RUNDIR_SOCKET_NAME ".s.PGSQL.5432"
 
 struct rundir {
-    char *path;     /* real path, owned */
-    int owner_fd;   /* holds the lock */
+    char *path;   /* real path, owned */
+    int owner_fd; /* holds the lock */
 };
 
 /* The only place in sim/pg that reads the environment. NULL: not set, or empty. */

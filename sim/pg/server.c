@@ -51,7 +51,8 @@ static char *make_conninfo(const char *dir, const char *user)
     char *host = conninfo_value(dir);
     char *conninfo = fp_format("host=%s port=5432 dbname=fencepost user=%s client_encoding=UTF8 "
                                "sslmode=disable gssencmode=disable channel_binding=disable "
-                               "target_session_attrs=any options=''", host, user);
+                               "target_session_attrs=any options=''",
+                               host, user);
     free(host);
     return conninfo;
 }

@@ -13,8 +13,8 @@
 
 /* How long to listen before asking whether the session is blocked. A local answer takes some 30 us;
  * asking too early costs a query, asking too late costs the difference. When nobody holds anything
- * that could block it, there is no hurry; and a timer that is far off costs nothing, whereas setting
- * a near one can cost as much as the statement itself on a virtual machine. */
+ * that could block it, there is no hurry; and a timer that is far off costs nothing, whereas
+ * setting a near one can cost as much as the statement itself on a virtual machine. */
 #define FIRST_LOOK_NS (300 * NS_PER_US)
 #define FIRST_LOOK_CALM_NS (20 * NS_PER_MS)
 #define LATER_LOOK_NS_MAX (10 * NS_PER_MS)
@@ -38,9 +38,9 @@ static const char *skip_blanks(const char *text)
 /* These must be the first of their transaction, or do not need to know the time. */
 static bool controls_transaction(const char *text)
 {
-    static const char *const words[] = {"BEGIN",    "START",     "COMMIT",  "END", "ROLLBACK",
-                                        "ABORT",    "SAVEPOINT", "RELEASE", "SET", "RESET",
-                                        "PREPARE",  "DISCARD"};
+    static const char *const words[] = {"BEGIN",    "START", "COMMIT",    "END",
+                                        "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE",
+                                        "SET",      "RESET", "PREPARE",   "DISCARD"};
     text = skip_blanks(text);
     size_t size = 0;
     while (isalpha((unsigned char)text[size]))
@@ -415,8 +415,8 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
 
 /* ---- going on ---- */
 
-/* The server looks for a deadlock once the waiter runs again: it either ends the statement with 40P01 or
- * finds an order of the queue in which there is none. */
+/* The server looks for a deadlock once the waiter runs again: it either ends the statement with
+ * 40P01 or finds an order of the queue in which there is none. */
 static enum pg_answer continue_deadlocked(struct pg_session *session)
 {
     int64_t deadline_ns = realtime_ns() + PATIENCE_NS;

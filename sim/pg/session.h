@@ -1,7 +1,7 @@
 /* A stepped session: one statement in flight, and an answer that is certain.
  *
- * Every call that sends something returns only when the answer is certain: done, blocked by another of
- * our sessions, at a gate, or lost. Never because some time has passed. */
+ * Every call that sends something returns only when the answer is certain: done, blocked by another
+ * of our sessions, at a gate, or lost. Never because some time has passed. */
 #ifndef FENCEPOST_SESSION_H
 #define FENCEPOST_SESSION_H
 
@@ -43,8 +43,9 @@ struct pg_result {
 struct pg_session *pg_session_open(struct pg_lane *lane);
 /* Normal end: open transaction rolled back, session locks gone. Not while blocked or at a gate. */
 void pg_session_close(struct pg_session *session);
-/* The client is gone, as after a crash or a cut cable. Returns when the server has noticed. A session
- * that is blocked or at a gate cannot be cut: its server does not listen; see pg_session_abandon. */
+/* The client is gone, as after a crash or a cut cable. Returns when the server has noticed. A
+ * session that is blocked or at a gate cannot be cut: its server does not listen; see
+ * pg_session_abandon. */
 void pg_session_cut(struct pg_session *session);
 
 /* `db_now_ns`: what the database's clock shows, since 1970. */

@@ -68,13 +68,12 @@ static const char settings_from_18[] = "io_method = sync\n"; /* no I/O worker pr
 /* A database less is hundreds of files less for every lane to copy: the one that initdb makes is
  * used under another name, and template0 serves nobody here. One statement a line, as a stand-alone
  * backend reads them. */
-static const char roles_sql[] =
-    "CREATE ROLE fencepost LOGIN NOSUPERUSER\n"
-    "ALTER ROLE fencepost SET deadlock_timeout = '50ms'\n"
-    "ALTER DATABASE postgres RENAME TO fencepost\n"
-    "ALTER DATABASE fencepost OWNER TO fencepost\n"
-    "ALTER DATABASE template0 IS_TEMPLATE false\n"
-    "DROP DATABASE template0\n";
+static const char roles_sql[] = "CREATE ROLE fencepost LOGIN NOSUPERUSER\n"
+                                "ALTER ROLE fencepost SET deadlock_timeout = '50ms'\n"
+                                "ALTER DATABASE postgres RENAME TO fencepost\n"
+                                "ALTER DATABASE fencepost OWNER TO fencepost\n"
+                                "ALTER DATABASE template0 IS_TEMPLATE false\n"
+                                "DROP DATABASE template0\n";
 
 /* One a process. Lanes have it from the fork. */
 static struct {
@@ -199,8 +198,20 @@ static enum err run_initdb(const struct pg_template *template, struct strbuf *wh
 {
     char *program = fp_format("%s/initdb", template->bin_dir);
     const char *const argv[] = {
-        program, "-N", "-A", "trust", "-U", "fencepost_admin", "--no-locale", "-E", "UTF8",
-        "--wal-segsize=1", "--no-instructions", "-D", template->data_dir, NULL,
+        program,
+        "-N",
+        "-A",
+        "trust",
+        "-U",
+        "fencepost_admin",
+        "--no-locale",
+        "-E",
+        "UTF8",
+        "--wal-segsize=1",
+        "--no-instructions",
+        "-D",
+        template->data_dir,
+        NULL,
     };
     enum err err = run_program(argv, -1, INITDB_TIMEOUT_MS, why);
     free(program);
@@ -233,8 +244,11 @@ static enum err add_roles(const struct pg_template *template, struct strbuf *why
 {
     char *program = fp_format("%s/postgres", template->bin_dir);
     const char *const argv[] = {
-        program, "--single", "-D", template->data_dir, "-c", "exit_on_error=true",
-        "-c", "log_min_messages=warning", "template1", NULL,
+        program,     "--single",
+        "-D",        template->data_dir,
+        "-c",        "exit_on_error=true",
+        "-c",        "log_min_messages=warning",
+        "template1", NULL,
     };
     enum err err = ERR_INFRASTRUCTURE;
     int input[2];

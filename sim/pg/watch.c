@@ -1,8 +1,8 @@
 /* The committed changes of watched tables, as the server reports them.
  *
  * A row trigger sends each change as a message to the session that makes it. The harness reads the
- * wire, so it learns of a change even when the actor never does. A message counts once its transaction
- * has committed. */
+ * wire, so it learns of a change even when the actor never does. A message counts once its
+ * transaction has committed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -25,8 +25,8 @@ struct actor {
 /* One connection: the seam's side of a session. Outlives its process when it becomes a ghost. */
 struct rt_db {
     struct run *run;
-    struct proc *proc; /* NULL: a ghost */
-    char name[80];     /* "worker-1/job" */
+    struct proc *proc;          /* NULL: a ghost */
+    char name[80];              /* "worker-1/job" */
     struct pg_session *session; /* NULL: lost or closed */
     bool lost;
     char sqlstate[6];
@@ -34,7 +34,7 @@ struct rt_db {
     const struct rt_sql *sql;
     bool in_flight;
     bool sent;
-    bool driving;         /* the server's side goes on in a fiber of its own */
+    bool driving; /* the server's side goes on in a fiber of its own */
     enum pg_answer answer;
     struct fiber *client; /* waits for the server's side */
     struct fiber *waiter; /* the server's side, until its lock is granted */
@@ -118,8 +118,8 @@ void report_changes(struct run *run, const char *who, const struct pg_result *re
 bool run_is_at_rest(struct run *run);
 void describe_pending(struct run *run, struct strbuf *out);
 
-/* strike.c: every fault of the scenario gets its chance at this point. May not return (crash). True:
- * the connection is to be dropped, in the way of *how. */
+/* strike.c: every fault of the scenario gets its chance at this point. May not return (crash).
+ * True: the connection is to be dropped, in the way of *how. */
 bool visit_point(struct rt *rt, enum fault_point point, const char *operation, enum drop_how *how);
 void faults_begin(struct run *run);
 

@@ -106,9 +106,8 @@ static void describe_fiber(void *self, const char *fiber, const char *state, int
     char text[DURATION_TEXT_SIZE];
     put_item(out);
     strbuf_printf(out, "%s: %s", fiber, state);
-    if (until_ns > 0) {
+    if (until_ns > 0)
         strbuf_printf(out, " until %s", duration_text(until_ns, text));
-    }
 }
 
 static void describe_row(void *self, const char *const *cells, int column_count)

@@ -69,7 +69,8 @@ const struct choices *run_lane_choices(const struct run_lane *lane)
     return lane->choices;
 }
 
-enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario, struct strbuf *why)
+enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario,
+                          struct strbuf *why)
 {
     const struct strategy *strategy = scenario->strategy;
     const char *patches[STRATEGY_WEAKNESS_COUNT_MAX];
@@ -125,12 +126,11 @@ struct rt *rt_new(struct run *run, struct actor *actor, struct proc *proc)
 /* The process is about to lose its memory: nobody may look for its fibers there any more. */
 static void forget_receivers(struct run *run, const struct proc *proc)
 {
-    for (struct rt **at = &run->receivers; *at;) {
+    for (struct rt **at = &run->receivers; *at;)
         if ((*at)->proc == proc)
             *at = (*at)->next_receiver;
         else
             at = &(*at)->next_receiver;
-    }
 }
 
 static void actor_body(void *arg)
@@ -218,7 +218,8 @@ static void heal(struct run *run)
         if (actor->proc)
             continue;
         if (!actor->restarter)
-            actor->restarter = fiber_spawn(run->sched, run->harness, "restart", restart_body, actor);
+            actor->restarter =
+                fiber_spawn(run->sched, run->harness, "restart", restart_body, actor);
         else if (fiber_is_blocked(actor->restarter))
             fiber_wake(run->sched, actor->restarter);
     }
@@ -321,8 +322,8 @@ static void play(struct run *run)
     if (is_over(run))
         return;
     heal(run);
-    enum sched_end end = sched_run(run->sched, scenario->chaos_ns + scenario->settle_ns,
-                                   scenario->step_count_max);
+    enum sched_end end =
+        sched_run(run->sched, scenario->chaos_ns + scenario->settle_ns, scenario->step_count_max);
     if (is_over(run))
         return;
     if (end != SCHED_STOPPED) {
@@ -398,10 +399,8 @@ static void prepare(struct run *run, uint64_t seed, const struct run_replay *rep
         feed_back(lane->choices, replay);
     if (replay && replay->lines)
         trace_expect(lane->trace, replay->lines);
-    struct sched_hooks hooks = {.self = run,
-                                .step_begin = on_step_begin,
-                                .step_end = on_step_end,
-                                .all_idle = on_all_idle};
+    struct sched_hooks hooks = {
+        .self = run, .step_begin = on_step_begin, .step_end = on_step_end, .all_idle = on_all_idle};
     run->sched = sched_new(lane->contexts, lane->choices, &hooks);
     run->trace = lane->trace;
     run->workload_stream = choices_stream(lane->choices, "workload");

@@ -55,7 +55,7 @@ struct run_replay {
         const char *name;
         const uint32_t *values;
         size_t value_count;
-    } *streams;
+    } * streams;
     size_t stream_count;
     const char *lines;
 };
@@ -65,8 +65,10 @@ struct run_lane;
 struct run_lane *run_lane_new(struct pg_lane *pg);
 void run_lane_free(struct run_lane *lane);
 
-/* Put the scenario's schema into the database. Once per scenario. ERR_DB_SQL: the schema is wrong. */
-enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario, struct strbuf *why);
+/* Put the scenario's schema into the database. Once per scenario. ERR_DB_SQL: the schema is wrong.
+ */
+enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario,
+                          struct strbuf *why);
 /* Run one seed. `replay` may be NULL. The scenario must be the installed one. */
 void run_one(struct run_lane *lane, const struct scenario *scenario, uint64_t seed,
              const struct run_replay *replay, struct run_result *result);

@@ -5,7 +5,8 @@
 
 #include "sim/run/internal.h"
 
-/* PostgreSQL's own deadlock_timeout, in virtual time: when a waiter looks whether it waits for ever. */
+/* PostgreSQL's own deadlock_timeout, in virtual time: when a waiter looks whether it waits for
+ * ever. */
 #define DEADLOCK_CHECK_NS NS_PER_S
 
 /* How much of a statement's parameters and rows an event shows. */
@@ -85,8 +86,8 @@ static void report_sql(struct rt_db *db, const char *kind)
 
 /* ---- waiting ---- */
 
-/* Blocked: until the lock is granted, or until it is this session's turn to find the deadlock that it
- * is part of. The server looks once, a second after the wait began. */
+/* Blocked: until the lock is granted, or until it is this session's turn to find the deadlock that
+ * it is part of. The server looks once, a second after the wait began. */
 static void wait_for_lock(struct rt_db *db)
 {
     struct run *run = db->run;

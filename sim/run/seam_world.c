@@ -87,8 +87,8 @@ enum err rt_queue_change_visibility(struct rt *rt, int64_t receipt, int64_t visi
 {
     struct run *run = rt->run;
     fiber_yield(run->sched);
-    enum err err = queue_change_visibility(run->lane->queue, sched_now_ns(run->sched), receipt,
-                                           visible_in_ns);
+    enum err err =
+        queue_change_visibility(run->lane->queue, sched_now_ns(run->sched), receipt, visible_in_ns);
     wake_receivers(run);
     return report_queue(rt, "queue.visibility", receipt, err);
 }
@@ -183,8 +183,8 @@ enum err rt_cloud_call(struct rt *rt, const struct rt_cloud_request *request,
         fiber_spawn(run->sched, run->harness, "cloud", cloud_body, run);
     if (call.answer_ns > sched_now_ns(run->sched))
         fiber_sleep_until(run->sched, call.answer_ns, false);
-    err = cloud_finish(run->lane->cloud, sched_now_ns(run->sched), call.id,
-                       reply ? reply : &ignored);
+    err =
+        cloud_finish(run->lane->cloud, sched_now_ns(run->sched), call.id, reply ? reply : &ignored);
     visit_point(rt, POINT_CLOUD_DONE, cloud_op_name(request->op), NULL);
     return err;
 }

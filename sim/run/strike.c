@@ -4,7 +4,8 @@
 #include "sim/core/duration.h"
 #include "sim/run/internal.h"
 
-/* Durations are drawn in so many notches: fine enough to hit any window, coarse enough to shrink. */
+/* Durations are drawn in so many notches: fine enough to hit any window, coarse enough to shrink.
+ */
 #define DURATION_NOTCH_COUNT 64
 
 void faults_begin(struct run *run)
@@ -12,8 +13,7 @@ void faults_begin(struct run *run)
     const struct scenario *scenario = run->scenario;
     for (size_t i = 0; i < scenario->fault_count; i++) {
         memset(&run->faults[i], 0, sizeof run->faults[i]);
-        run->faults[i].stream =
-            choices_stream(run->lane->choices, scenario->faults[i].stream_name);
+        run->faults[i].stream = choices_stream(run->lane->choices, scenario->faults[i].stream_name);
     }
 }
 
@@ -39,7 +39,8 @@ static bool is_armed(const struct run *run, size_t index, const struct fault_vis
         return false;
     if (common->times > 0 && run->faults[index].strike_count >= common->times)
         return false;
-    if (visit->t_ns < common->after_ns || (common->before_ns > 0 && visit->t_ns >= common->before_ns))
+    if (visit->t_ns < common->after_ns ||
+        (common->before_ns > 0 && visit->t_ns >= common->before_ns))
         return false;
     return hits_target(&common->target, actor);
 }

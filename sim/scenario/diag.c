@@ -12,9 +12,8 @@ void diags_init(struct diags *diags, const char *file)
 void diags_release(struct diags *diags)
 {
     FP_ASSERT(diags->count <= DIAG_COUNT_MAX);
-    for (size_t i = 0; i < diags->count; i++) {
+    for (size_t i = 0; i < diags->count; i++)
         free(diags->list[i].message);
-    }
     free(diags->file);
     *diags = (struct diags){0};
 }
@@ -50,9 +49,8 @@ void diags_sort(struct diags *diags)
     for (size_t i = 1; i < diags->count; i++) {
         struct diag moving = diags->list[i];
         size_t slot = i;
-        for (; slot > 0 && is_after(&diags->list[slot - 1], &moving); slot--) {
+        for (; slot > 0 && is_after(&diags->list[slot - 1], &moving); slot--)
             diags->list[slot] = diags->list[slot - 1];
-        }
         diags->list[slot] = moving;
     }
 }
@@ -60,19 +58,16 @@ void diags_sort(struct diags *diags)
 static void print_one(const struct diags *diags, const struct diag *diag, struct strbuf *out)
 {
     strbuf_puts(out, diags->file);
-    if (diag->line > 0) {
+    if (diag->line > 0)
         strbuf_printf(out, ":%d:%d", diag->line, diag->column);
-    }
     strbuf_printf(out, ": %s\n", diag->message);
 }
 
 void diags_print(struct diags *diags, struct strbuf *out)
 {
     diags_sort(diags);
-    for (size_t i = 0; i < diags->count; i++) {
+    for (size_t i = 0; i < diags->count; i++)
         print_one(diags, &diags->list[i], out);
-    }
-    if (diags->dropped_count > 0) {
+    if (diags->dropped_count > 0)
         strbuf_printf(out, "%s: and %zu more\n", diags->file, diags->dropped_count);
-    }
 }

@@ -29,14 +29,14 @@ struct duration_range {
 struct field {
     const char *key;
     enum field_type type;
-    size_t offset;             /* into the config struct */
+    size_t offset; /* into the config struct */
     bool required;
     /* FIELD_INTEGER, FIELD_DURATION, FIELD_DURATION_RANGE; both 0: any value from 0 up. */
     int64_t low, high;
     /* Ended by NULL. FIELD_ENUM: the words. FIELD_DURATION: words allowed instead of a duration
      * (`never`), stored as -1 - index. FIELD_NODE: what may stand there, for messages. */
     const char *const *words;
-    const char *fallback;      /* the scalar used when absent; NULL: zero */
+    const char *fallback; /* the scalar used when absent; NULL: zero */
     const char *about;
 };
 

@@ -41,16 +41,14 @@ static bool read_all(int fd, struct strbuf *text, struct diags *diags)
     char chunk[16384];
     while (text->size <= YAML_SIZE_MAX) {
         ssize_t got = read(fd, chunk, sizeof(chunk));
-        if (got < 0 && errno == EINTR) {
+        if (got < 0 && errno == EINTR)
             continue;
-        }
         if (got < 0) {
             diags_add(diags, 0, 0, "cannot be read: %s", strerror(errno));
             return false;
         }
-        if (got == 0) {
+        if (got == 0)
             break;
-        }
         strbuf_add(text, chunk, (size_t)got);
     }
     if (text->size > YAML_SIZE_MAX) {

@@ -18,11 +18,9 @@ static void refuse(const struct change *change, const char *what, const char *pa
 
 static struct yaml_entry *entry_of_key(const struct yaml_node *map, const char *key)
 {
-    for (struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next) {
-        if (strcmp(entry->key->text, key) == 0) {
+    for (struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next)
+        if (strcmp(entry->key->text, key) == 0)
             return entry;
-        }
-    }
     return NULL;
 }
 
@@ -31,9 +29,8 @@ static struct yaml_entry *step_into_map(const struct change *change, struct yaml
                                         const char *part)
 {
     struct yaml_entry *entry = entry_of_key(map, part);
-    if (entry != NULL) {
+    if (entry != NULL)
         return entry;
-    }
     if (map->count == YAML_KEY_COUNT_MAX) {
         refuse(change, "the mapping is full, there is no room for", part);
         return NULL;
@@ -70,15 +67,12 @@ static struct yaml_entry *step(const struct change *change, struct yaml_node *fr
         refuse(change, "the path has an empty part", "");
         return NULL;
     }
-    if (from->kind == YAML_NULL) {
+    if (from->kind == YAML_NULL)
         from->kind = YAML_MAP;
-    }
-    if (from->kind == YAML_MAP) {
+    if (from->kind == YAML_MAP)
         return step_into_map(change, from, part);
-    }
-    if (from->kind == YAML_LIST) {
+    if (from->kind == YAML_LIST)
         return step_into_list(change, from, part);
-    }
     refuse(change, "the path goes on behind a plain value, at", part);
     return NULL;
 }
@@ -90,13 +84,11 @@ static struct yaml_entry *find_entry(const struct change *change, struct yaml_no
     struct yaml_node *node = root;
     for (int depth = 0; depth < YAML_DEPTH_MAX; depth++) {
         char *dot = strchr(path, '.');
-        if (dot != NULL) {
+        if (dot != NULL)
             *dot = '\0';
-        }
         struct yaml_entry *entry = step(change, node, path);
-        if (entry == NULL || dot == NULL) {
+        if (entry == NULL || dot == NULL)
             return entry;
-        }
         node = entry->value;
         path = dot + 1;
     }
@@ -115,15 +107,13 @@ bool override_apply(struct arena *arena, struct yaml_node *root, const char *tex
         return false;
     }
     struct yaml_node *value = yaml_parse(arena, equals + 1, strlen(equals + 1), text, diags);
-    if (value == NULL) {
+    if (value == NULL)
         return false;
-    }
     char *path = arena_strdup(arena, text);
     path[equals - text] = '\0';
     struct yaml_entry *entry = find_entry(&change, root, path);
-    if (entry == NULL) {
+    if (entry == NULL)
         return false;
-    }
     entry->value = value;
     return true;
 }

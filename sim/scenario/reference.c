@@ -8,25 +8,22 @@
 /* A bar would end the cell, and a line end the row. */
 static void put_cell(struct strbuf *out, const char *text)
 {
-    for (const char *c = text != NULL ? text : ""; *c != '\0'; c++) {
-        if (*c == '|') {
+    for (const char *c = text != NULL ? text : ""; *c != '\0'; c++)
+        if (*c == '|')
             strbuf_puts(out, "\\|");
-        } else {
+        else
             strbuf_putc(out, *c == '\n' ? ' ' : *c);
-        }
-    }
     strbuf_puts(out, " |");
 }
 
 static void put_default(struct strbuf *out, const struct field *field)
 {
-    if (field->required) {
+    if (field->required)
         strbuf_puts(out, "required |");
-    } else if (field->fallback != NULL && field->fallback[0] != '\0') {
+    else if (field->fallback != NULL && field->fallback[0] != '\0')
         strbuf_printf(out, "`%s` |", field->fallback);
-    } else {
+    else
         strbuf_puts(out, "|");
-    }
 }
 
 static void put_fields(struct strbuf *out, const struct field *fields, size_t field_count)
@@ -80,21 +77,18 @@ static void put_fault(struct strbuf *out, const struct fault_kind *kind)
 {
     strbuf_printf(out, "### `%s`\n\n%s\n\n    %s\n\n", kind->name, kind->about, kind->example);
     put_point_list(out, "Can strike at ", kind->points);
-    if (kind->points_default != kind->points) {
+    if (kind->points_default != kind->points)
         put_point_list(out, "Without `points` it strikes at ", kind->points_default);
-    }
-    if (kind->field_count > 0) {
+    if (kind->field_count > 0)
         put_fields(out, kind->fields, kind->field_count);
-    }
 }
 
 static void put_faults(struct strbuf *out)
 {
     strbuf_puts(out, "## Faults\n\nAll of them have these keys:\n\n");
     put_fields(out, fault_common_fields, fault_common_field_count);
-    for (size_t i = 0; fault_kinds[i] != NULL; i++) {
+    for (size_t i = 0; fault_kinds[i] != NULL; i++)
         put_fault(out, fault_kinds[i]);
-    }
     strbuf_puts(out, "### Points\n\n| point | when |\n|---|---|\n");
     for (int point = 0; point < FAULT_POINT_COUNT; point++) {
         strbuf_printf(out, "| `%s` | ", fault_point_name((enum fault_point)point));
@@ -121,9 +115,8 @@ static void put_invariants(struct strbuf *out)
 
 static void put_weaknesses(struct strbuf *out, const struct strategy *strategy)
 {
-    if (strategy->weakness_count == 0) {
+    if (strategy->weakness_count == 0)
         return;
-    }
     strbuf_puts(out, "| weakness | what it is | where it is from | as written | breaks |\n"
                      "|---|---|---|---|---|\n");
     for (size_t i = 0; i < strategy->weakness_count; i++) {
@@ -159,8 +152,7 @@ void scenario_reference(struct strbuf *out)
     put_faults(out);
     put_invariants(out);
     strbuf_puts(out, "## Strategies\n\n");
-    for (size_t i = 0; strategies[i] != NULL; i++) {
+    for (size_t i = 0; strategies[i] != NULL; i++)
         put_strategy(out, arena, strategies[i]);
-    }
     arena_free(arena);
 }

@@ -126,9 +126,8 @@ void read_scheduling(struct walk *walk, const struct yaml_node *node, struct sce
 
 static void read_gate(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)
 {
-    if (node->kind == YAML_BAD) {
+    if (node->kind == YAML_BAD)
         return;
-    }
     if (node->kind != YAML_SCALAR || !scalar_is_identifier(node->text)) {
         yaml_error(walk->diags, node,
                    "gates: expected the name of an SQL function in lower case, "
@@ -147,17 +146,15 @@ static void read_gate(struct walk *walk, const struct yaml_node *node, struct sc
 
 void read_gates(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)
 {
-    if (node == NULL) {
+    if (node == NULL)
         return;
-    }
     if (node->count > SCENARIO_GATE_COUNT_MAX) {
         yaml_error(walk->diags, node, "gates: %zu entries, at most %d are allowed", node->count,
                    SCENARIO_GATE_COUNT_MAX);
         return;
     }
-    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next) {
+    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next)
         read_gate(walk, item->value, scenario);
-    }
 }
 
 /* ---- the whole ---- */
@@ -168,13 +165,11 @@ static const struct strategy *find_strategy(struct walk *walk, const struct yaml
     const char *names[STRATEGY_COUNT_MAX];
     size_t name_count = 0;
     /* Absent or malformed, which was reported. */
-    if (name == NULL) {
+    if (name == NULL)
         return NULL;
-    }
     const struct strategy *strategy = strategy_find(name);
-    if (strategy != NULL) {
+    if (strategy != NULL)
         return strategy;
-    }
     for (; strategies[name_count] != NULL; name_count++) {
         FP_ASSERT(name_count < STRATEGY_COUNT_MAX);
         names[name_count] = strategies[name_count]->name;
@@ -199,9 +194,8 @@ static void read_root(struct walk *walk, const struct yaml_node *root, struct sc
     scenario->about = top.about;
     scenario->strategy = find_strategy(walk, root, top.strategy);
     walk->strategy = scenario->strategy;
-    if (scenario->strategy != NULL) {
+    if (scenario->strategy != NULL)
         read_for_strategy(walk, &top, scenario);
-    }
     read_limits(walk, top.limits, scenario);
     read_scheduling(walk, top.scheduling, scenario);
     read_gates(walk, top.gates, scenario);
@@ -212,9 +206,8 @@ static void read_root(struct walk *walk, const struct yaml_node *root, struct sc
 
 static bool root_is_map(const struct yaml_node *root, struct arena *arena, struct diags *diags)
 {
-    if (root->kind == YAML_MAP) {
+    if (root->kind == YAML_MAP)
         return true;
-    }
     if (root->kind == YAML_NULL) {
         diags_add(diags, 0, 0, "there is no scenario in this file, only comments or nothing");
     } else if (root->kind != YAML_BAD) {
@@ -246,9 +239,8 @@ static void keep_source(struct scenario *scenario, const char *file, const char 
 {
     scenario->file = arena_strdup(scenario->arena, file);
     scenario->source = arena_alloc(scenario->arena, size + 1);
-    if (size > 0) {
+    if (size > 0)
         memcpy(scenario->source, text, size);
-    }
 }
 
 struct scenario *scenario_parse_with(const char *file, const char *text, size_t size,
@@ -268,9 +260,8 @@ struct scenario *scenario_parse_with(const char *file, const char *text, size_t 
         apply_overrides(scenario, root, overrides, override_count, diags);
         read_root(&walk, root, scenario);
     }
-    if (diags->count + diags->dropped_count == mistake_count) {
+    if (diags->count + diags->dropped_count == mistake_count)
         return scenario;
-    }
     diags_sort(diags);
     scenario_free(scenario);
     return NULL;
@@ -284,7 +275,6 @@ struct scenario *scenario_parse(const char *file, const char *text, size_t size,
 
 void scenario_free(struct scenario *scenario)
 {
-    if (scenario != NULL) {
+    if (scenario != NULL)
         arena_free(scenario->arena);
-    }
 }

@@ -12,9 +12,8 @@ struct field *fault_table(struct arena *arena, const struct fault_kind *kind, si
     size_t count = fault_common_field_count + kind->field_count;
     struct field *table = arena_alloc(arena, count * sizeof(*table));
     memcpy(table, fault_common_fields, fault_common_field_count * sizeof(*table));
-    if (kind->field_count > 0) {
+    if (kind->field_count > 0)
         memcpy(table + fault_common_field_count, kind->fields, kind->field_count * sizeof(*table));
-    }
     *field_count = count;
     return table;
 }
@@ -54,9 +53,8 @@ static void check_odds(struct walk *walk, const struct yaml_node *map, const cha
                        const struct fault_common *common)
 {
     const struct yaml_node *probability = yaml_get(map, "probability");
-    if (probability == NULL) {
+    if (probability == NULL)
         return;
-    }
     if (common->nth > 0) {
         yaml_error(walk->diags, probability,
                    "%s: `probability` and `nth` exclude each other, give one of them", where);
@@ -80,9 +78,8 @@ static void check_points(struct walk *walk, const struct yaml_node *map, const c
                        where, fault_point_name((enum fault_point)point));
         }
     }
-    if (unable == 0 && fault_points(kind, config) == 0) {
+    if (unable == 0 && fault_points(kind, config) == 0)
         yaml_error(walk->diags, map, "%s: there is no point where it could strike", where);
-    }
 }
 
 /* ---- one fault ---- */
@@ -102,9 +99,8 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     walk->points_owner = kind->name;
     bool good = walk_map(walk, map, where, table, field_count, fault->config);
     walk->points_owner = NULL;
-    if (!good) {
+    if (!good)
         return;
-    }
     check_window(walk, map, where, fault->config, scenario->chaos_ns);
     check_odds(walk, map, where, fault->config);
     check_points(walk, map, where, kind, fault->config);
@@ -127,9 +123,8 @@ static void read_fault(struct walk *walk, const struct yaml_node *item, size_t n
                        struct scenario *scenario)
 {
     const char *place = arena_printf(walk->arena, "faults[%zu]", number);
-    if (item->kind == YAML_BAD) {
+    if (item->kind == YAML_BAD)
         return;
-    }
     if (item->kind != YAML_MAP || item->count != 1) {
         const char *found = yaml_describe(walk->arena, item);
         yaml_error(walk->diags, item,
@@ -145,23 +140,20 @@ static void read_fault(struct walk *walk, const struct yaml_node *item, size_t n
     }
     const char *where = arena_printf(walk->arena, "%s.%s", place, kind->name);
     const struct yaml_node *map = config_map(walk, item->first->value, where);
-    if (map != NULL) {
+    if (map != NULL)
         read_config(walk, map, where, kind, scenario);
-    }
 }
 
 void read_faults(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)
 {
-    if (node == NULL) {
+    if (node == NULL)
         return;
-    }
     if (node->count > SCENARIO_FAULT_COUNT_MAX) {
         yaml_error(walk->diags, node, "faults: %zu entries, at most %d are allowed", node->count,
                    SCENARIO_FAULT_COUNT_MAX);
         return;
     }
     size_t number = 0;
-    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next) {
+    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next)
         read_fault(walk, item->value, number++, scenario);
-    }
 }

@@ -10,10 +10,8 @@
 static size_t weakness_index(const struct strategy *strategy, const char *name)
 {
     size_t index = 0;
-    while (index < strategy->weakness_count &&
-           strcmp(strategy->weaknesses[index].name, name) != 0) {
+    while (index < strategy->weakness_count && strcmp(strategy->weaknesses[index].name, name) != 0)
         index++;
-    }
     return index;
 }
 
@@ -21,9 +19,8 @@ static void refuse_weakness(struct walk *walk, const struct yaml_node *node)
 {
     const struct strategy *strategy = walk->strategy;
     const char *names[STRATEGY_WEAKNESS_COUNT_MAX];
-    for (size_t i = 0; i < strategy->weakness_count; i++) {
+    for (size_t i = 0; i < strategy->weakness_count; i++)
         names[i] = strategy->weaknesses[i].name;
-    }
     const char *place = arena_printf(walk->arena, " of %s", strategy->name);
     walk_unknown(walk, node, "weakness", place, names, strategy->weakness_count);
 }
@@ -31,9 +28,8 @@ static void refuse_weakness(struct walk *walk, const struct yaml_node *node)
 static void read_weakness(struct walk *walk, const struct yaml_node *node,
                           struct scenario *scenario)
 {
-    if (node->kind == YAML_BAD) {
+    if (node->kind == YAML_BAD)
         return;
-    }
     if (node->kind != YAML_SCALAR) {
         yaml_error(walk->diags, node,
                    "variant.weaknesses: expected the name of a weakness, found %s",
@@ -46,9 +42,8 @@ static void read_weakness(struct walk *walk, const struct yaml_node *node,
         return;
     }
     uint64_t bit = UINT64_C(1) << index;
-    if ((scenario->weaknesses & bit) != 0) {
+    if ((scenario->weaknesses & bit) != 0)
         yaml_error(walk->diags, node, "variant.weaknesses: `%s` is named twice", node->text);
-    }
     scenario->weaknesses |= bit;
 }
 
@@ -81,26 +76,22 @@ static void read_weaknesses(struct walk *walk, const struct yaml_node *map,
          .required = true,
          .about = "names of weaknesses"},
     };
-    if (!walk_map(walk, map, "variant", fields, FP_COUNT(fields), &config)) {
+    if (!walk_map(walk, map, "variant", fields, FP_COUNT(fields), &config))
         return;
-    }
     if (config.weaknesses->count == 0) {
         yaml_error(walk->diags, config.weaknesses,
                    "variant.weaknesses: the list is empty, write `variant: hardened` for none");
     }
-    for (const struct yaml_entry *item = config.weaknesses->first; item != NULL;
-         item = item->next) {
+    for (const struct yaml_entry *item = config.weaknesses->first; item != NULL; item = item->next)
         read_weakness(walk, item->value, scenario);
-    }
     scenario->variant = weak_text(walk->arena, scenario);
 }
 
 static uint64_t weaknesses_as_written(const struct strategy *strategy)
 {
     uint64_t set = 0;
-    for (size_t i = 0; i < strategy->weakness_count; i++) {
+    for (size_t i = 0; i < strategy->weakness_count; i++)
         set |= strategy->weaknesses[i].as_written ? UINT64_C(1) << i : 0;
-    }
     return set;
 }
 
@@ -109,9 +100,8 @@ static void refuse_variant(struct walk *walk, const struct yaml_node *node)
     static const char *const words[] = {"hardened", "as_written"};
     const char *nearest = node->text != NULL ? suggest(node->text, words, FP_COUNT(words)) : NULL;
     const char *hint = "";
-    if (nearest != NULL) {
+    if (nearest != NULL)
         hint = arena_printf(walk->arena, ", did you mean `%s`?", nearest);
-    }
     yaml_error(walk->diags, node,
                "variant: expected hardened, as_written or {weaknesses: [names]}, found %s%s",
                yaml_describe(walk->arena, node), hint);
@@ -122,9 +112,8 @@ void read_variant(struct walk *walk, const struct yaml_node *node, struct scenar
     FP_ASSERT(scenario->strategy != NULL);
     FP_ASSERT(scenario->strategy->weakness_count <= STRATEGY_WEAKNESS_COUNT_MAX);
     scenario->variant = arena_strdup(walk->arena, "hardened");
-    if (node == NULL || node->kind == YAML_BAD) {
+    if (node == NULL || node->kind == YAML_BAD)
         return;
-    }
     if (node->kind == YAML_MAP) {
         read_weaknesses(walk, node, scenario);
         return;
@@ -177,9 +166,8 @@ struct field *topology_table(struct arena *arena, const struct strategy *strateg
     };
     for (size_t i = 0; i < strategy->role_count; i++) {
         const struct role *role = &strategy->roles[i];
-        if (role->topology == NULL) {
+        if (role->topology == NULL)
             continue;
-        }
         table[count++] = (struct field){
             .key = role->topology,
             .type = FIELD_INTEGER,
@@ -202,9 +190,8 @@ void read_topology(struct walk *walk, const struct yaml_node *node, struct scena
     size_t field_count;
     const struct field *table = topology_table(walk->arena, strategy, &field_count);
     /* A count that is refused stays at the most, so that no target is missed on its account. */
-    for (size_t i = 0; i < strategy->role_count; i++) {
+    for (size_t i = 0; i < strategy->role_count; i++)
         config.counts[i] = strategy->roles[i].count_max;
-    }
     walk_map(walk, node, "topology", table, field_count, &config);
     walk_map(walk, config.postgres, "topology.postgres", postgres_fields, postgres_field_count,
              &postgres);

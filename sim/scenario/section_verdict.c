@@ -7,9 +7,8 @@
 static bool applies(const struct scenario *scenario, const struct invariant *invariant)
 {
     /* With an unknown strategy there is nothing to compare with. */
-    if (invariant->applies == NULL || scenario->strategy == NULL) {
+    if (invariant->applies == NULL || scenario->strategy == NULL)
         return true;
-    }
     return invariant->applies(scenario->strategy);
 }
 
@@ -28,9 +27,8 @@ static void refuse_invariant(struct walk *walk, const struct yaml_node *node)
 static const struct invariant *find_invariant(struct walk *walk, const struct yaml_node *node,
                                               const char *where, const struct scenario *scenario)
 {
-    if (node->kind == YAML_BAD) {
+    if (node->kind == YAML_BAD)
         return NULL;
-    }
     if (node->kind != YAML_SCALAR) {
         yaml_error(walk->diags, node, "%s: expected the name of an invariant, found %s", where,
                    yaml_describe(walk->arena, node));
@@ -51,11 +49,9 @@ static const struct invariant *find_invariant(struct walk *walk, const struct ya
 
 static bool is_checked(const struct scenario *scenario, const struct invariant *invariant)
 {
-    for (size_t i = 0; i < scenario->invariant_count; i++) {
-        if (scenario->invariants[i] == invariant) {
+    for (size_t i = 0; i < scenario->invariant_count; i++)
+        if (scenario->invariants[i] == invariant)
             return true;
-        }
-    }
     return false;
 }
 
@@ -64,19 +60,16 @@ static void check_all(struct scenario *scenario)
     scenario->invariant_count = 0;
     for (size_t i = 0; invariants[i] != NULL; i++) {
         FP_ASSERT(i < SCENARIO_INVARIANT_COUNT_MAX);
-        if (applies(scenario, invariants[i])) {
+        if (applies(scenario, invariants[i]))
             scenario->invariants[scenario->invariant_count++] = invariants[i];
-        }
     }
 }
 
 static const struct yaml_node *find_all(const struct yaml_node *list)
 {
-    for (const struct yaml_entry *item = list->first; item != NULL; item = item->next) {
-        if (item->value->kind == YAML_SCALAR && strcmp(item->value->text, "all") == 0) {
+    for (const struct yaml_entry *item = list->first; item != NULL; item = item->next)
+        if (item->value->kind == YAML_SCALAR && strcmp(item->value->text, "all") == 0)
             return item->value;
-        }
-    }
     return NULL;
 }
 
@@ -84,9 +77,8 @@ static void add_invariant(struct walk *walk, const struct yaml_node *node,
                           struct scenario *scenario)
 {
     const struct invariant *invariant = find_invariant(walk, node, "invariants", scenario);
-    if (invariant == NULL) {
+    if (invariant == NULL)
         return;
-    }
     if (is_checked(scenario, invariant)) {
         yaml_error(walk->diags, node, "invariants: `%s` is named twice", invariant->name);
         return;
@@ -106,12 +98,10 @@ void read_invariants(struct walk *walk, const struct yaml_node *node, struct sce
         check_all(scenario);
         return;
     }
-    if (node->count == 0) {
+    if (node->count == 0)
         yaml_error(walk->diags, node, "invariants: the list is empty, write [all] or names");
-    }
-    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next) {
+    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next)
         add_invariant(walk, item->value, scenario);
-    }
 }
 
 /* ---- expect ---- */
@@ -130,14 +120,12 @@ static void read_violates(struct walk *walk, const struct yaml_node *map, struct
          .required = true,
          .about = "the invariant that must break"},
     };
-    if (!walk_map(walk, map, "expect", fields, FP_COUNT(fields), &config)) {
+    if (!walk_map(walk, map, "expect", fields, FP_COUNT(fields), &config))
         return;
-    }
     const struct invariant *invariant =
         find_invariant(walk, config.violates, "expect.violates", scenario);
-    if (invariant == NULL) {
+    if (invariant == NULL)
         return;
-    }
     if (scenario->invariant_count > 0 && !is_checked(scenario, invariant)) {
         yaml_error(walk->diags, config.violates,
                    "expect.violates: `%s` is not among the invariants of this scenario",
@@ -150,9 +138,8 @@ static void read_violates(struct walk *walk, const struct yaml_node *map, struct
 void read_expect(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)
 {
     /* Its absence was reported with the other required keys. */
-    if (node == NULL || node->kind == YAML_BAD) {
+    if (node == NULL || node->kind == YAML_BAD)
         return;
-    }
     if (node->kind == YAML_MAP) {
         read_violates(walk, node, scenario);
         return;

@@ -36,9 +36,8 @@ static int edit_distance(const char *a, size_t a_size, const char *b, size_t b_s
             row[j] = smallest(last[j] + 1, row[j - 1] + 1, replaced);
             bool swapped = i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
                            same_letter(a[i - 2], b[j - 1]);
-            if (swapped && before_last[j - 2] + 1 < row[j]) {
+            if (swapped && before_last[j - 2] + 1 < row[j])
                 row[j] = before_last[j - 2] + 1;
-            }
         }
         int *spare = before_last;
         before_last = last;
@@ -61,14 +60,12 @@ const char *suggest(const char *word, const char *const *names, size_t name_coun
     const char *nearest = NULL;
     int nearest_distance = distance_limit(word_size) + 1;
 
-    if (word_size == 0 || word_size > SUGGEST_SIZE_MAX) {
+    if (word_size == 0 || word_size > SUGGEST_SIZE_MAX)
         return NULL;
-    }
     for (size_t i = 0; i < name_count; i++) {
         size_t name_size = names[i] != NULL ? strlen(names[i]) : 0;
-        if (name_size == 0 || name_size > SUGGEST_SIZE_MAX) {
+        if (name_size == 0 || name_size > SUGGEST_SIZE_MAX)
             continue;
-        }
         int distance = edit_distance(word, word_size, names[i], name_size);
         /* As many edits as letters would turn any word into any other. */
         if (distance < nearest_distance && distance < (int)name_size) {

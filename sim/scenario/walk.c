@@ -35,9 +35,8 @@ static void join(struct strbuf *out, const char *const *names, size_t name_count
 static size_t word_count(const char *const *words)
 {
     size_t count = 0;
-    while (words != NULL && words[count] != NULL) {
+    while (words != NULL && words[count] != NULL)
         count++;
-    }
     return count;
 }
 
@@ -49,9 +48,8 @@ static bool has_range(const struct field *field)
 static void range_text(const struct field *field, struct strbuf *out)
 {
     char low[DURATION_TEXT_SIZE], high[DURATION_TEXT_SIZE];
-    if (!has_range(field)) {
+    if (!has_range(field))
         return;
-    }
     if (field->type == FIELD_INTEGER) {
         strbuf_printf(out, " from %lld to %lld", (long long)field->low, (long long)field->high);
         return;
@@ -128,9 +126,8 @@ static bool refuse_with_nearest(const struct visit *visit)
     const char *const *words = visit->field->words;
     const char *nearest = suggest(visit->node->text, words, word_count(words));
     const char *hint = "";
-    if (nearest != NULL) {
+    if (nearest != NULL)
         hint = arena_printf(visit->walk->arena, ", did you mean `%s`?", nearest);
-    }
     return refuse(visit, hint);
 }
 
@@ -159,9 +156,8 @@ bool walk_wants(struct walk *walk, const struct yaml_node *node, const char *whe
                 enum yaml_kind kind)
 {
     FP_ASSERT(kind == YAML_MAP || kind == YAML_LIST);
-    if (node->kind == kind) {
+    if (node->kind == kind)
         return true;
-    }
     if (node->kind != YAML_BAD) {
         yaml_error(walk->diags, node, "%s: expected %s, found %s", where,
                    kind == YAML_MAP ? "a mapping" : "a list", yaml_describe(walk->arena, node));
@@ -180,17 +176,15 @@ static bool read_text(const struct visit *visit)
 static bool read_name(const struct visit *visit)
 {
     const char *extra = visit->field->type == FIELD_NAME ? "-_." : "-_";
-    if (!scalar_is_label(visit->node->text, extra, label_size_max(visit->field))) {
+    if (!scalar_is_label(visit->node->text, extra, label_size_max(visit->field)))
         return refuse(visit, "");
-    }
     return read_text(visit);
 }
 
 static bool is_in_range(const struct field *field, int64_t value)
 {
-    if (has_range(field)) {
+    if (has_range(field))
         return value >= field->low && value <= field->high;
-    }
     return value >= 0 && (field->type == FIELD_INTEGER || value <= DURATION_LONGEST_NS);
 }
 
@@ -205,31 +199,26 @@ static bool refuse_out_of_range(const struct visit *visit)
 static bool read_integer(const struct visit *visit)
 {
     int64_t value;
-    if (visit->node->quoted || !scalar_integer(visit->node->text, &value)) {
+    if (visit->node->quoted || !scalar_integer(visit->node->text, &value))
         return refuse(visit, "");
-    }
-    if (!is_in_range(visit->field, value)) {
+    if (!is_in_range(visit->field, value))
         return refuse_out_of_range(visit);
-    }
     *(int64_t *)visit->slot = value;
     return true;
 }
 
 static bool read_bool(const struct visit *visit)
 {
-    if (visit->node->quoted || !scalar_bool(visit->node->text, visit->slot)) {
+    if (visit->node->quoted || !scalar_bool(visit->node->text, visit->slot))
         return refuse(visit, "");
-    }
     return true;
 }
 
 static int word_index(const char *const *words, const char *text)
 {
-    for (size_t i = 0; i < word_count(words); i++) {
-        if (strcmp(words[i], text) == 0) {
+    for (size_t i = 0; i < word_count(words); i++)
+        if (strcmp(words[i], text) == 0)
             return (int)i;
-        }
-    }
     return -1;
 }
 
@@ -237,9 +226,8 @@ static int word_index(const char *const *words, const char *text)
 static bool refuse_duration(const struct visit *visit)
 {
     int64_t number;
-    if (scalar_integer(visit->node->text, &number)) {
+    if (scalar_integer(visit->node->text, &number))
         return refuse(visit, ", which has no unit (ns, us, ms, s, m, h or d)");
-    }
     return visit->field->words != NULL ? refuse_with_nearest(visit) : refuse(visit, "");
 }
 
@@ -251,12 +239,10 @@ static bool read_duration(const struct visit *visit)
         return true;
     }
     int64_t ns;
-    if (!duration_parse(visit->node->text, &ns)) {
+    if (!duration_parse(visit->node->text, &ns))
         return refuse_duration(visit);
-    }
-    if (!is_in_range(visit->field, ns)) {
+    if (!is_in_range(visit->field, ns))
         return refuse_out_of_range(visit);
-    }
     *(int64_t *)visit->slot = ns;
     return true;
 }
@@ -264,14 +250,12 @@ static bool read_duration(const struct visit *visit)
 static bool ends_are_swapped(const char *text)
 {
     const char *dots = strstr(text, "..");
-    if (dots == NULL) {
+    if (dots == NULL)
         return false;
-    }
     char first[DURATION_TEXT_SIZE];
     size_t first_size = (size_t)(dots - text);
-    if (first_size >= sizeof(first)) {
+    if (first_size >= sizeof(first))
         return false;
-    }
     memcpy(first, text, first_size);
     first[first_size] = '\0';
     int64_t low, high;
@@ -281,33 +265,28 @@ static bool ends_are_swapped(const char *text)
 static bool read_duration_range(const struct visit *visit)
 {
     struct duration_range range;
-    if (ends_are_swapped(visit->node->text)) {
+    if (ends_are_swapped(visit->node->text))
         return refuse(visit, ", whose first end is the longer one");
-    }
-    if (!duration_parse_range(visit->node->text, &range.low_ns, &range.high_ns)) {
+    if (!duration_parse_range(visit->node->text, &range.low_ns, &range.high_ns))
         return refuse_duration(visit);
-    }
-    if (!is_in_range(visit->field, range.low_ns) || !is_in_range(visit->field, range.high_ns)) {
+    if (!is_in_range(visit->field, range.low_ns) || !is_in_range(visit->field, range.high_ns))
         return refuse_out_of_range(visit);
-    }
     *(struct duration_range *)visit->slot = range;
     return true;
 }
 
 static bool read_probability(const struct visit *visit)
 {
-    if (visit->node->quoted || !scalar_probability(visit->node->text, visit->slot)) {
+    if (visit->node->quoted || !scalar_probability(visit->node->text, visit->slot))
         return refuse(visit, "");
-    }
     return true;
 }
 
 static bool read_enum(const struct visit *visit)
 {
     int word = word_index(visit->field->words, visit->node->text);
-    if (word < 0) {
+    if (word < 0)
         return refuse_with_nearest(visit);
-    }
     *(int *)visit->slot = word;
     return true;
 }
@@ -319,9 +298,8 @@ static int point_index(const struct yaml_node *node)
     for (int point = 0; point < FAULT_POINT_COUNT; point++) {
         bool same = node->kind == YAML_SCALAR &&
                     strcmp(fault_point_name((enum fault_point)point), node->text) == 0;
-        if (same) {
+        if (same)
             return point;
-        }
     }
     return -1;
 }
@@ -331,11 +309,9 @@ static bool refuse_point(const struct visit *visit, const struct yaml_node *node
 {
     struct walk *walk = visit->walk;
     const char *names[FAULT_POINT_COUNT] = {NULL};
-    for (int point = 0; point < FAULT_POINT_COUNT; point++) {
-        if ((walk->points & POINT_BIT(point)) != 0) {
+    for (int point = 0; point < FAULT_POINT_COUNT; point++)
+        if ((walk->points & POINT_BIT(point)) != 0)
             names[point] = fault_point_name((enum fault_point)point);
-        }
-    }
     if (!is_point) {
         const char *place = arena_printf(walk->arena, " in %s.%s", visit->where, visit->field->key);
         walk_unknown(walk, node, "point", place, names, FAULT_POINT_COUNT);
@@ -352,9 +328,8 @@ static bool refuse_point(const struct visit *visit, const struct yaml_node *node
 static bool read_point(const struct visit *visit, const struct yaml_node *node, uint64_t *points)
 {
     int point = point_index(node);
-    if (point < 0 || (visit->walk->points & POINT_BIT(point)) == 0) {
+    if (point < 0 || (visit->walk->points & POINT_BIT(point)) == 0)
         return refuse_point(visit, node, point >= 0);
-    }
     if ((*points & POINT_BIT(point)) != 0) {
         yaml_error(visit->walk->diags, node, "%s.%s: `%s` is named twice", visit->where,
                    visit->field->key, node->text);
@@ -369,16 +344,13 @@ static bool read_points(const struct visit *visit)
     uint64_t points = 0;
     bool good = true;
     FP_ASSERT(visit->walk->points_owner != NULL);
-    if (visit->node->kind == YAML_SCALAR) {
+    if (visit->node->kind == YAML_SCALAR)
         good = read_point(visit, visit->node, &points);
-    } else if (visit->node->kind != YAML_LIST || visit->node->count == 0) {
+    else if (visit->node->kind != YAML_LIST || visit->node->count == 0)
         return refuse(visit, visit->node->kind == YAML_LIST ? " without entries" : "");
-    }
-    for (const struct yaml_entry *item = visit->node->first; item != NULL; item = item->next) {
-        if (item->value->kind != YAML_BAD) {
+    for (const struct yaml_entry *item = visit->node->first; item != NULL; item = item->next)
+        if (item->value->kind != YAML_BAD)
             good = read_point(visit, item->value, &points) && good;
-        }
-    }
     *(uint64_t *)visit->slot = points;
     return good;
 }
@@ -426,9 +398,8 @@ static bool refuse_target(const struct visit *visit)
 static bool refuse_absent_actor(const struct visit *visit, const struct role *role, int count)
 {
     const char *why = "there is always one";
-    if (role->topology != NULL) {
+    if (role->topology != NULL)
         why = arena_printf(visit->walk->arena, "topology.%s is %d", role->topology, count);
-    }
     yaml_error(visit->walk->diags, visit->node, "%s.%s: there is no %s, %s", visit->where,
                visit->field->key, yaml_describe(visit->walk->arena, visit->node), why);
     return false;
@@ -439,12 +410,10 @@ static bool read_any_role(const struct visit *visit, const char *name)
     const struct walk *walk = visit->walk;
     size_t index;
     const struct role *role = role_find(walk->strategy, name, strlen(name), &index);
-    if (role == NULL) {
+    if (role == NULL)
         return refuse_target(visit);
-    }
-    if (walk->role_counts[index] == 0) {
+    if (walk->role_counts[index] == 0)
         return refuse_absent_actor(visit, role, 0);
-    }
     return set_target(visit, TARGET_ROLE, name);
 }
 
@@ -455,31 +424,25 @@ static bool read_actor(const struct visit *visit)
     const char *dash = strrchr(text, '-');
     size_t index;
     int64_t number;
-    if (dash == NULL || !scalar_integer(dash + 1, &number)) {
+    if (dash == NULL || !scalar_integer(dash + 1, &number))
         return refuse_target(visit);
-    }
     const struct role *role = role_find(walk->strategy, text, (size_t)(dash - text), &index);
-    if (role == NULL) {
+    if (role == NULL)
         return refuse_target(visit);
-    }
-    if (number < 1 || number > walk->role_counts[index]) {
+    if (number < 1 || number > walk->role_counts[index])
         return refuse_absent_actor(visit, role, walk->role_counts[index]);
-    }
     return set_target(visit, TARGET_NAME, text);
 }
 
 static bool read_target(const struct visit *visit)
 {
     const char *text = visit->node->text;
-    if (strcmp(text, "any") == 0) {
+    if (strcmp(text, "any") == 0)
         return set_target(visit, TARGET_ANY, NULL);
-    }
-    if (visit->walk->strategy == NULL) {
+    if (visit->walk->strategy == NULL)
         return set_target(visit, TARGET_NAME, text);
-    }
-    if (strncmp(text, "any-", 4) == 0) {
+    if (strncmp(text, "any-", 4) == 0)
         return read_any_role(visit, text + 4);
-    }
     return read_actor(visit);
 }
 
@@ -526,25 +489,22 @@ static bool read_field(const struct visit *visit)
 {
     FP_ASSERT((size_t)visit->field->type < FP_COUNT(readers));
     const struct reader *reader = &readers[visit->field->type];
-    if (visit->node->kind == YAML_BAD) {
+    if (visit->node->kind == YAML_BAD)
         return false;
-    }
     bool empty_text = visit->field->type == FIELD_TEXT && visit->node->kind == YAML_SCALAR &&
                       visit->node->text[0] == '\0';
     bool readable = visit->node->kind == YAML_SCALAR ||
                     (reader->takes_collections && visit->node->kind != YAML_NULL);
-    if (!readable || (empty_text && visit->field->required)) {
+    if (!readable || (empty_text && visit->field->required))
         return refuse(visit, "");
-    }
     return reader->read(visit);
 }
 
 /* A table's own default goes through the same reader; if it is refused, the table is wrong. */
 static void use_fallback(struct walk *walk, const struct field *field, void *slot)
 {
-    if (field->fallback == NULL) {
+    if (field->fallback == NULL)
         return;
-    }
     struct diags unused;
     diags_init(&unused, "fallback");
     struct walk quiet = *walk;
@@ -557,11 +517,9 @@ static void use_fallback(struct walk *walk, const struct field *field, void *slo
 
 static bool is_known(const struct field *fields, size_t field_count, const char *key)
 {
-    for (size_t i = 0; i < field_count; i++) {
-        if (strcmp(fields[i].key, key) == 0) {
+    for (size_t i = 0; i < field_count; i++)
+        if (strcmp(fields[i].key, key) == 0)
             return true;
-        }
-    }
     return false;
 }
 
@@ -585,13 +543,11 @@ static bool is_mistyped(const struct yaml_node *map, const struct field *fields,
                         const char *const *names, const char *key)
 {
     for (const struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next) {
-        if (is_known(fields, field_count, entry->key->text)) {
+        if (is_known(fields, field_count, entry->key->text))
             continue;
-        }
         const char *nearest = suggest(entry->key->text, names, field_count);
-        if (nearest != NULL && strcmp(nearest, key) == 0) {
+        if (nearest != NULL && strcmp(nearest, key) == 0)
             return true;
-        }
     }
     return false;
 }
@@ -609,9 +565,8 @@ static void report_missing(struct walk *walk, const struct yaml_node *map, const
 static const char **key_names(struct arena *arena, const struct field *fields, size_t field_count)
 {
     const char **names = arena_alloc(arena, (field_count + 1) * sizeof(*names));
-    for (size_t i = 0; i < field_count; i++) {
+    for (size_t i = 0; i < field_count; i++)
         names[i] = fields[i].key;
-    }
     return names;
 }
 
@@ -621,9 +576,8 @@ bool walk_map(struct walk *walk, const struct yaml_node *map, const char *where,
     bool good = true;
     const char **names = key_names(walk->arena, fields, field_count);
     FP_ASSERT(map == NULL || map->kind == YAML_MAP);
-    if (map != NULL) {
+    if (map != NULL)
         good = report_unknown_keys(walk, map, where, fields, field_count, names);
-    }
     for (size_t i = 0; i < field_count; i++) {
         const struct field *field = &fields[i];
         void *slot = (char *)config + field->offset;
@@ -636,9 +590,8 @@ bool walk_map(struct walk *walk, const struct yaml_node *map, const char *where,
         } else {
             FP_ASSERT(map != NULL);
             good = false;
-            if (!is_mistyped(map, fields, field_count, names, field->key)) {
+            if (!is_mistyped(map, fields, field_count, names, field->key))
                 report_missing(walk, map, where, field);
-            }
         }
     }
     return good;

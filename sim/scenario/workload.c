@@ -69,18 +69,16 @@ struct field *workload_table(struct arena *arena, const struct workload_list *li
 static size_t field_index(const struct workload_list *list, const char *key)
 {
     size_t index = 0;
-    while (index < list->field_count && strcmp(list->fields[index].key, key) != 0) {
+    while (index < list->field_count && strcmp(list->fields[index].key, key) != 0)
         index++;
-    }
     return index;
 }
 
 static size_t list_index(const struct strategy *strategy, const char *name)
 {
     size_t index = 0;
-    while (index < strategy->workload_count && strcmp(strategy->workload[index].name, name) != 0) {
+    while (index < strategy->workload_count && strcmp(strategy->workload[index].name, name) != 0)
         index++;
-    }
     return index;
 }
 
@@ -102,9 +100,8 @@ static bool read_entry(struct walk *walk, const struct workload_list *list,
                        const struct field *table, const char *where, struct entry *entry)
 {
     entry->values = arena_alloc(walk->arena, (list->field_count + 1) * sizeof(struct value));
-    for (size_t i = 0; i < list->field_count; i++) {
+    for (size_t i = 0; i < list->field_count; i++)
         entry->values[i].word = -1;
-    }
     bool good = walk_wants(walk, entry->node, where, YAML_MAP) &&
                 walk_map(walk, entry->node, where, table, list->field_count, entry->values);
     finish_values(walk->arena, list, entry->values);
@@ -117,9 +114,8 @@ static void read_list(struct walk *walk, const struct workload_list *list,
     const struct field *table = workload_table(walk->arena, list);
     const char *where = arena_printf(walk->arena, "workload.%s", list->name);
     entries->good = walk_wants(walk, node, where, YAML_LIST);
-    if (!entries->good) {
+    if (!entries->good)
         return;
-    }
     if (node->count > (size_t)list->entry_count_max) {
         yaml_error(walk->diags, node, "%s: %zu entries, at most %d are allowed", where, node->count,
                    list->entry_count_max);
@@ -141,11 +137,9 @@ static void read_list(struct walk *walk, const struct workload_list *list,
 static struct entry *entry_named(const struct entries *entries, size_t name_index, const char *name,
                                  size_t limit)
 {
-    for (size_t i = 0; i < entries->count && i < limit; i++) {
-        if (strcmp(entries->list[i].values[name_index].text, name) == 0) {
+    for (size_t i = 0; i < entries->count && i < limit; i++)
+        if (strcmp(entries->list[i].values[name_index].text, name) == 0)
             return &entries->list[i];
-        }
-    }
     return NULL;
 }
 
@@ -153,9 +147,8 @@ static void check_names(struct walk *walk, const struct workload_list *list,
                         const struct entries *entries)
 {
     size_t name_index = field_index(list, "name");
-    if (name_index == list->field_count) {
+    if (name_index == list->field_count)
         return;
-    }
     for (size_t i = 0; i < entries->count; i++) {
         const char *name = entries->list[i].values[name_index].text;
         const struct entry *first = entry_named(entries, name_index, name, i);
@@ -174,9 +167,8 @@ static void refuse_reference(struct walk *walk, const struct yaml_node *node, co
                              size_t name_index)
 {
     const char **names = arena_alloc(walk->arena, (targets->count + 1) * sizeof(*names));
-    for (size_t i = 0; i < targets->count; i++) {
+    for (size_t i = 0; i < targets->count; i++)
         names[i] = targets->list[i].values[name_index].text;
-    }
     const char *place = arena_printf(walk->arena, " in %s.%s (a name of workload.%s)", where,
                                      field->key, field->refers_to);
     walk_unknown(walk, node, "name", place, names, targets->count);
@@ -193,16 +185,14 @@ static void check_references(struct walk *walk, const struct workload *workload,
     const struct entries *targets = &workload->lists[target_number];
     size_t name_index = field_index(&walk->strategy->workload[target_number], "name");
     /* A list with mistakes may lack the name for that reason alone. */
-    if (!targets->good) {
+    if (!targets->good)
         return;
-    }
     for (size_t i = 0; i < entries->count; i++) {
         const char *name = entries->list[i].values[field_number].text;
         const struct yaml_node *node = yaml_get(entries->list[i].node, field->key);
         if (name[0] == '\0' || node == NULL ||
-            entry_named(targets, name_index, name, SIZE_MAX) != NULL) {
+            entry_named(targets, name_index, name, SIZE_MAX) != NULL)
             continue;
-        }
         const char *where = arena_printf(walk->arena, "workload.%s[%zu]", list->name, i);
         refuse_reference(walk, node, where, field, targets, name_index);
     }
@@ -213,11 +203,9 @@ static void check_across(struct walk *walk, const struct workload *workload)
     for (size_t i = 0; i < walk->strategy->workload_count; i++) {
         const struct workload_list *list = &walk->strategy->workload[i];
         check_names(walk, list, &workload->lists[i]);
-        for (size_t j = 0; j < list->field_count; j++) {
-            if (list->fields[j].refers_to != NULL) {
+        for (size_t j = 0; j < list->field_count; j++)
+            if (list->fields[j].refers_to != NULL)
                 check_references(walk, workload, i, j);
-            }
-        }
     }
 }
 
@@ -225,14 +213,11 @@ static void report_unknown_lists(struct walk *walk, const struct yaml_node *map)
 {
     const struct strategy *strategy = walk->strategy;
     const char **names = arena_alloc(walk->arena, (strategy->workload_count + 1) * sizeof(*names));
-    for (size_t i = 0; i < strategy->workload_count; i++) {
+    for (size_t i = 0; i < strategy->workload_count; i++)
         names[i] = strategy->workload[i].name;
-    }
-    for (const struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next) {
-        if (list_index(strategy, entry->key->text) == strategy->workload_count) {
+    for (const struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next)
+        if (list_index(strategy, entry->key->text) == strategy->workload_count)
             walk_unknown(walk, entry->key, "key", " in workload", names, strategy->workload_count);
-        }
-    }
 }
 
 struct workload *workload_read(struct walk *walk, const struct yaml_node *map)
@@ -243,15 +228,13 @@ struct workload *workload_read(struct walk *walk, const struct yaml_node *map)
     workload->strategy = strategy;
     workload->lists =
         arena_alloc(walk->arena, (strategy->workload_count + 1) * sizeof(*workload->lists));
-    if (map != NULL) {
+    if (map != NULL)
         report_unknown_lists(walk, map);
-    }
     for (size_t i = 0; i < strategy->workload_count; i++) {
         const struct yaml_node *node = yaml_get(map, strategy->workload[i].name);
         workload->lists[i].good = true;
-        if (node != NULL) {
+        if (node != NULL)
             read_list(walk, &strategy->workload[i], node, &workload->lists[i]);
-        }
     }
     check_across(walk, workload);
     return workload;

@@ -56,25 +56,21 @@ void yaml_append(struct arena *arena, struct yaml_node *parent, struct yaml_node
     struct yaml_entry *entry = arena_alloc(arena, sizeof(*entry));
     entry->key = key;
     entry->value = value;
-    if (parent->last != NULL) {
+    if (parent->last != NULL)
         parent->last->next = entry;
-    } else {
+    else
         parent->first = entry;
-    }
     parent->last = entry;
     parent->count++;
 }
 
 struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
-    if (map == NULL || map->kind != YAML_MAP) {
+    if (map == NULL || map->kind != YAML_MAP)
         return NULL;
-    }
-    for (const struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next) {
-        if (strcmp(entry->key->text, key) == 0) {
+    for (const struct yaml_entry *entry = map->first; entry != NULL; entry = entry->next)
+        if (strcmp(entry->key->text, key) == 0)
             return entry->value;
-        }
-    }
     return NULL;
 }
 
@@ -82,9 +78,8 @@ struct yaml_entry *yaml_item(const struct yaml_node *list, size_t index)
 {
     FP_ASSERT(list->kind == YAML_LIST);
     struct yaml_entry *entry = list->first;
-    for (size_t i = 0; i < index && entry != NULL; i++) {
+    for (size_t i = 0; i < index && entry != NULL; i++)
         entry = entry->next;
-    }
     return entry;
 }
 
@@ -135,21 +130,19 @@ static void add_shown(struct strbuf *out, const char *text)
     size_t shown = size;
     if (size > DESCRIBE_SIZE_MAX) {
         shown = DESCRIBE_SIZE_MAX;
-        while (shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80) {
+        while (shown > 0 && ((unsigned char)text[shown] & 0xc0) == 0x80)
             shown--;
-        }
     }
     for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c == '\n') {
+        if (c == '\n')
             strbuf_puts(out, "\\n");
-        } else if (c == '\t') {
+        else if (c == '\t')
             strbuf_puts(out, "\\t");
-        } else if (c < 0x20 || c == 0x7f) {
+        else if (c < 0x20 || c == 0x7f)
             strbuf_printf(out, "\\x%02x", c);
-        } else {
+        else
             strbuf_putc(out, (char)c);
-        }
     }
     strbuf_puts(out, shown < size ? "..." : "");
 }
@@ -187,14 +180,11 @@ static size_t utf8_size(const unsigned char *text, size_t size)
                   : lead < 0xf0 ? 3
                   : lead < 0xf5 ? 4
                                 : 0;
-    if (want == 0 || want > size) {
+    if (want == 0 || want > size)
         return 0;
-    }
-    for (size_t i = 1; i < want; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
+    for (size_t i = 1; i < want; i++)
+        if ((text[i] & 0xc0) != 0x80)
             return 0;
-        }
-    }
     bool wrong = (lead == 0xe0 && text[1] < 0xa0) || (lead == 0xed && text[1] >= 0xa0) ||
                  (lead == 0xf0 && text[1] < 0x90) || (lead == 0xf4 && text[1] >= 0x90);
     return wrong ? 0 : want;
@@ -211,9 +201,8 @@ size_t yaml_text_check(const char *text, size_t size)
     size_t index = 0;
     while (index < size) {
         size_t step = utf8_size(bytes + index, size - index);
-        if (step == 0 || is_control(bytes[index])) {
+        if (step == 0 || is_control(bytes[index]))
             return index;
-        }
         index += step;
     }
     return size;
@@ -242,9 +231,8 @@ static bool text_is_fit(struct builder *builder)
         return false;
     }
     size_t bad = yaml_text_check(builder->source, builder->source_size);
-    if (bad == builder->source_size) {
+    if (bad == builder->source_size)
         return true;
-    }
     int line, column;
     unsigned char byte = (unsigned char)builder->source[bad];
     place_of(builder->source, bad, &line, &column);
@@ -260,26 +248,23 @@ static bool text_is_fit(struct builder *builder)
 static void place_at_token(struct builder *builder, struct yaml_node *node, struct fy_token *token)
 {
     const struct fy_mark *mark = token != NULL ? fy_token_start_mark(token) : NULL;
-    if (mark == NULL) {
+    if (mark == NULL)
         return;
-    }
     node->line = mark->line + 1;
     node->column = mark->column + 1;
     /* libfyaml places a quoted scalar behind its quote. */
     size_t index = mark->input_pos;
     bool quoted = node->quoted && index > 0 && index <= builder->source_size &&
                   (builder->source[index - 1] == '"' || builder->source[index - 1] == '\'');
-    if (quoted && node->column > 1) {
+    if (quoted && node->column > 1)
         node->column--;
-    }
 }
 
 /* What has no token of its own (an empty value) is reported where its key or its list stands. */
 static void place_at_parent(struct builder *builder, struct yaml_node *node)
 {
-    if (node->line != 0) {
+    if (node->line != 0)
         return;
-    }
     node->line = 1;
     node->column = 1;
     if (builder->depth > 0) {
@@ -292,9 +277,8 @@ static void place_at_parent(struct builder *builder, struct yaml_node *node)
 
 static bool key_is_usable(struct builder *builder, struct yaml_node *map, struct yaml_node *key)
 {
-    if (key->kind == YAML_BAD) {
+    if (key->kind == YAML_BAD)
         return false;
-    }
     if (key->kind != YAML_SCALAR) {
         yaml_error(builder->diags, key, "a key must be a word, found %s",
                    yaml_describe(builder->arena, key));
@@ -325,18 +309,16 @@ static void attach_to_map(struct builder *builder, struct frame *frame, struct y
         frame->key = node;
         return;
     }
-    if (frame->key->kind == YAML_SCALAR) {
+    if (frame->key->kind == YAML_SCALAR)
         yaml_append(builder->arena, frame->node, frame->key, node);
-    }
     frame->key = NULL;
 }
 
 static void stop_when_full(struct builder *builder, const struct yaml_node *parent)
 {
     size_t count_max = parent->kind == YAML_MAP ? YAML_KEY_COUNT_MAX : YAML_ITEM_COUNT_MAX;
-    if (parent->count <= count_max) {
+    if (parent->count <= count_max)
         return;
-    }
     yaml_error(builder->diags, parent, "%s has more than %zu entries",
                parent->kind == YAML_MAP ? "this mapping" : "this list", count_max);
     builder->stopped = true;
@@ -351,20 +333,18 @@ static void attach(struct builder *builder, struct yaml_node *node)
         return;
     }
     struct frame *top = &builder->stack[builder->depth - 1];
-    if (top->node->kind == YAML_MAP) {
+    if (top->node->kind == YAML_MAP)
         attach_to_map(builder, top, node);
-    } else {
+    else
         yaml_append(builder->arena, top->node, NULL, node);
-    }
     stop_when_full(builder, top->node);
 }
 
 static void refuse_decoration(struct builder *builder, struct fy_token *token, const char *what)
 {
     struct yaml_node at = {.override = builder->override};
-    if (token == NULL) {
+    if (token == NULL)
         return;
-    }
     place_at_token(builder, &at, token);
     yaml_error(builder->diags, &at, "%s are not supported, write the plain value", what);
 }
@@ -412,9 +392,8 @@ static void set_text(struct builder *builder, struct yaml_node *node, struct fy_
 {
     size_t size = 0;
     const char *text = token != NULL ? token_text(token, &size) : NULL;
-    if (text == NULL) {
+    if (text == NULL)
         return;
-    }
     if (yaml_text_check(text, size) < size) {
         yaml_error(builder->diags, node,
                    "an escape in this text makes a character that is not allowed");
@@ -455,9 +434,8 @@ static void on_alias(struct builder *builder, const struct fy_event *event)
 
 static void on_document(struct builder *builder, const struct fy_event *event)
 {
-    if (++builder->document_count == 1) {
+    if (++builder->document_count == 1)
         return;
-    }
     struct yaml_node at = {.override = builder->override, .line = 1, .column = 1};
     place_at_token(builder, &at, event->document_start.document_start);
     yaml_error(builder->diags, &at, "a second document begins here, a scenario file holds one");
@@ -512,11 +490,9 @@ static void report_tabs(struct builder *builder)
             int line, column;
             place_of(builder->source, i, &line, &column);
             const struct diags *diags = builder->diags;
-            for (size_t k = 0; k < diags->count; k++) {
-                if (diags->list[k].line == line) {
+            for (size_t k = 0; k < diags->count; k++)
+                if (diags->list[k].line == line)
                     return;
-                }
-            }
             builder_error(builder, line, column, "a tab in the indentation, YAML wants spaces");
             return;
         }
@@ -534,9 +510,8 @@ static void report_syntax(struct builder *builder, struct fy_diag *diag)
         builder_error(builder, error->line > 0 ? error->line : 0,
                       error->column > 0 ? error->column : 0, "not valid YAML: %s", error->msg);
     }
-    if (count == 0) {
+    if (count == 0)
         builder_error(builder, 0, 0, "not valid YAML");
-    }
     report_tabs(builder);
 }
 
@@ -544,9 +519,8 @@ static void parse_events(struct builder *builder, struct fy_parser *parser, stru
 {
     while (!builder->stopped) {
         struct fy_event *event = fy_parser_parse(parser);
-        if (event == NULL) {
+        if (event == NULL)
             break;
-        }
         on_event(builder, event);
         fy_parser_event_free(parser, event);
     }
@@ -585,18 +559,14 @@ struct yaml_node *yaml_parse(struct arena *arena, const char *text, size_t size,
         .source = text,
         .source_size = size,
     };
-    if (!text_is_fit(&builder)) {
+    if (!text_is_fit(&builder))
         return NULL;
-    }
     /* libfyaml takes a size of 0 for "up to the terminator", which need not be there. */
-    if (size > 0) {
+    if (size > 0)
         parse_text(&builder);
-    }
-    if (builder.stopped) {
+    if (builder.stopped)
         return NULL;
-    }
-    if (builder.root != NULL) {
+    if (builder.root != NULL)
         return builder.root;
-    }
     return yaml_new(arena, YAML_NULL, override);
 }

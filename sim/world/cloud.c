@@ -36,8 +36,8 @@ static const struct {
 #define X(id, text, create_low, create_high, destroy_low, destroy_high)                            \
     [id] = {                                                                                       \
         .name = text,                                                                              \
-        .create = {(create_low) * NS_PER_MIN, (create_high) * NS_PER_MIN},                         \
-        .destroy = {(destroy_low) * NS_PER_MIN, (destroy_high) * NS_PER_MIN},                      \
+        .create = {(create_low)*NS_PER_MIN, (create_high)*NS_PER_MIN},                             \
+        .destroy = {(destroy_low)*NS_PER_MIN, (destroy_high)*NS_PER_MIN},                          \
     },
     CLOUD_PARTS(X)
 #undef X
@@ -52,14 +52,11 @@ const char *cloud_part_name(int index)
 
 int cloud_part_find(const char *name)
 {
-    if (!name) {
+    if (!name)
         return -1;
-    }
-    for (int index = 0; index < CLOUD_PART_COUNT; index++) {
-        if (strcmp(parts[index].name, name) == 0) {
+    for (int index = 0; index < CLOUD_PART_COUNT; index++)
+        if (strcmp(parts[index].name, name) == 0)
             return index;
-        }
-    }
     return -1;
 }
 
@@ -98,9 +95,8 @@ struct cloud *cloud_new(const struct cloud_config *config)
 
 void cloud_free(struct cloud *cloud)
 {
-    if (!cloud) {
+    if (!cloud)
         return;
-    }
     free(cloud->resources);
     free(cloud->calls);
     free(cloud->running);
@@ -140,9 +136,8 @@ static int find_resource(const struct cloud *cloud, const char *name, const char
         const struct cloud_resource *resource = &cloud->resources[index];
 
         if (same_text(resource->name, name) && same_text(resource->platform, platform) &&
-            same_text(resource->base_domain, base_domain)) {
+            same_text(resource->base_domain, base_domain))
             return (int)index;
-        }
     }
     return -1;
 }
@@ -166,9 +161,8 @@ int cloud_present_count(const struct cloud_resource *resource)
 {
     int count = 0;
 
-    for (int part = 0; part < CLOUD_PART_COUNT; part++) {
+    for (int part = 0; part < CLOUD_PART_COUNT; part++)
         count += resource->parts[part].present ? 1 : 0;
-    }
     return count;
 }
 
@@ -176,9 +170,8 @@ int cloud_present_count(const struct cloud_resource *resource)
 
 static bool is_overtaken(const struct cloud *cloud, const struct cloud_call *call)
 {
-    if (call->resource < 0 || call->by.token == 0) {
+    if (call->resource < 0 || call->by.token == 0)
         return false;
-    }
     return call->by.token < cloud->resources[call->resource].token;
 }
 
@@ -186,15 +179,13 @@ static enum err apply_create(struct cloud_resource *resource, const struct cloud
 {
     struct cloud_part *part = &resource->parts[call->part];
 
-    if (part->present) {
+    if (part->present)
         return ERR_CLOUD_EXISTS;
-    }
     part->present = true;
     part->since_ns = call->end_ns;
     part->by = call->by;
-    if (call->part == CLOUD_WORKERS) {
+    if (call->part == CLOUD_WORKERS)
         resource->worker_count = call->count > 0 ? call->count : CLOUD_WORKER_COUNT_DEFAULT;
-    }
     return ERR_OK;
 }
 
@@ -202,22 +193,19 @@ static enum err apply_destroy(struct cloud_resource *resource, const struct clou
 {
     struct cloud_part *part = &resource->parts[call->part];
 
-    if (!part->present) {
+    if (!part->present)
         return ERR_CLOUD_ABSENT;
-    }
     part->present = false;
     part->since_ns = call->end_ns;
-    if (call->part == CLOUD_WORKERS) {
+    if (call->part == CLOUD_WORKERS)
         resource->worker_count = 0;
-    }
     return ERR_OK;
 }
 
 static enum err apply_scale(struct cloud_resource *resource, const struct cloud_call *call)
 {
-    if (!resource->parts[CLOUD_WORKERS].present) {
+    if (!resource->parts[CLOUD_WORKERS].present)
         return ERR_CLOUD_ABSENT;
-    }
     resource->worker_count = call->count;
     return ERR_OK;
 }
@@ -226,24 +214,19 @@ static enum err apply(struct cloud *cloud, const struct cloud_call *call)
 {
     struct cloud_resource *resource;
 
-    if (call->fault == CLOUD_FAULT_REQUEST_LOST) {
+    if (call->fault == CLOUD_FAULT_REQUEST_LOST)
         return ERR_CLOUD_TIMEOUT;
-    }
     /* The right to do it counts at the moment of the effect, not of the request. */
-    if (is_overtaken(cloud, call)) {
+    if (is_overtaken(cloud, call))
         return ERR_FENCED;
-    }
-    if (call->op == RT_CLOUD_LOOK) {
+    if (call->op == RT_CLOUD_LOOK)
         return ERR_OK;
-    }
     FP_ASSERT(call->resource >= 0);
     resource = &cloud->resources[call->resource];
-    if (call->op == RT_CLOUD_CREATE) {
+    if (call->op == RT_CLOUD_CREATE)
         return apply_create(resource, call);
-    }
-    if (call->op == RT_CLOUD_DESTROY) {
+    if (call->op == RT_CLOUD_DESTROY)
         return apply_destroy(resource, call);
-    }
     FP_ASSERT(call->op == RT_CLOUD_SCALE);
     return apply_scale(resource, call);
 }
@@ -272,9 +255,8 @@ static void fill_reply(const struct cloud *cloud, struct cloud_call *call)
     const struct cloud_resource *resource;
 
     memset(&call->reply, 0, sizeof(call->reply));
-    if (call->resource < 0 || caller_err(call) == ERR_CLOUD_TIMEOUT) {
+    if (call->resource < 0 || caller_err(call) == ERR_CLOUD_TIMEOUT)
         return;
-    }
     resource = &cloud->resources[call->resource];
     call->reply.part_count = cloud_present_count(resource);
     call->reply.worker_count = resource->worker_count;
@@ -292,16 +274,14 @@ static void end_first(struct cloud *cloud)
     call->result = apply(cloud, call);
     call->phase = CLOUD_DONE;
     fill_reply(cloud, call);
-    if (cloud->hook) {
+    if (cloud->hook)
         cloud->hook(cloud->hook_self, call, caller_err(call));
-    }
 }
 
 int64_t cloud_next_end_ns(const struct cloud *cloud)
 {
-    if (cloud->running_count == 0) {
+    if (cloud->running_count == 0)
         return -1;
-    }
     return cloud->calls[cloud->running[0]].end_ns;
 }
 
@@ -309,9 +289,8 @@ void cloud_advance(struct cloud *cloud, int64_t now_ns)
 {
     FP_ASSERT(now_ns >= cloud->now_ns);
     cloud->now_ns = now_ns;
-    while (cloud->running_count > 0 && cloud_next_end_ns(cloud) <= now_ns) {
+    while (cloud->running_count > 0 && cloud_next_end_ns(cloud) <= now_ns)
         end_first(cloud);
-    }
 }
 
 /* ---- a call begins ---- */
@@ -323,12 +302,10 @@ static bool is_being_created(const struct cloud *cloud, int resource, int part)
     for (size_t index = 0; index < cloud->running_count; index++) {
         const struct cloud_call *call = &cloud->calls[cloud->running[index]];
 
-        if (call->op != RT_CLOUD_CREATE || call->resource != resource || call->part != part) {
+        if (call->op != RT_CLOUD_CREATE || call->resource != resource || call->part != part)
             continue;
-        }
-        if (!is_overtaken(cloud, call)) {
+        if (!is_overtaken(cloud, call))
             return true;
-        }
     }
     return false;
 }
@@ -336,14 +313,11 @@ static bool is_being_created(const struct cloud *cloud, int resource, int part)
 /* Does it take a place of the quota? */
 static bool is_in_use(const struct cloud *cloud, int resource)
 {
-    if (cloud_present_count(&cloud->resources[resource]) > 0) {
+    if (cloud_present_count(&cloud->resources[resource]) > 0)
         return true;
-    }
-    for (int part = 0; part < CLOUD_PART_COUNT; part++) {
-        if (is_being_created(cloud, resource, part)) {
+    for (int part = 0; part < CLOUD_PART_COUNT; part++)
+        if (is_being_created(cloud, resource, part))
             return true;
-        }
-    }
     return false;
 }
 
@@ -351,12 +325,10 @@ static bool is_quota_exhausted(const struct cloud *cloud, int resource)
 {
     int in_use_count = 0;
 
-    if (cloud->config.resource_count_max == 0 || is_in_use(cloud, resource)) {
+    if (cloud->config.resource_count_max == 0 || is_in_use(cloud, resource))
         return false;
-    }
-    for (int index = 0; index < (int)cloud->resource_count; index++) {
+    for (int index = 0; index < (int)cloud->resource_count; index++)
         in_use_count += is_in_use(cloud, index) ? 1 : 0;
-    }
     return in_use_count >= cloud->config.resource_count_max;
 }
 
@@ -370,9 +342,8 @@ static enum err check_possible(const struct cloud *cloud, const struct cloud_cal
         return ERR_OK;
     case RT_CLOUD_CREATE:
         if (resource->parts[call->part].present ||
-            is_being_created(cloud, call->resource, call->part)) {
+            is_being_created(cloud, call->resource, call->part))
             return ERR_CLOUD_EXISTS;
-        }
         return is_quota_exhausted(cloud, call->resource) ? ERR_CLOUD_QUOTA : ERR_OK;
     case RT_CLOUD_DESTROY:
         return resource->parts[call->part].present ? ERR_OK : ERR_CLOUD_ABSENT;
@@ -389,15 +360,12 @@ static bool know_resource(struct cloud *cloud, const struct rt_cloud_request *re
                           int *resource)
 {
     *resource = find_resource(cloud, request->name, request->platform, request->base_domain);
-    if (*resource >= 0) {
+    if (*resource >= 0)
         return true;
-    }
-    if (request->op == RT_CLOUD_LOOK && request->claim.token == 0) {
+    if (request->op == RT_CLOUD_LOOK && request->claim.token == 0)
         return true;
-    }
-    if (cloud->resource_count >= CLOUD_RESOURCE_COUNT_MAX) {
+    if (cloud->resource_count >= CLOUD_RESOURCE_COUNT_MAX)
         return false;
-    }
     *resource = add_resource(cloud, request);
     return true;
 }
@@ -406,15 +374,12 @@ static bool know_resource(struct cloud *cloud, const struct rt_cloud_request *re
 static enum err check_arrival(struct cloud *cloud, const struct rt_cloud_request *request,
                               struct cloud_call *call)
 {
-    if (!know_resource(cloud, request, &call->resource)) {
+    if (!know_resource(cloud, request, &call->resource))
         return ERR_INFRASTRUCTURE;
-    }
-    if (call->resource < 0) {
+    if (call->resource < 0)
         return ERR_OK;
-    }
-    if (!world_fence(&cloud->resources[call->resource].token, request->claim.token)) {
+    if (!world_fence(&cloud->resources[call->resource].token, request->claim.token))
         return ERR_FENCED;
-    }
     return check_possible(cloud, call);
 }
 
@@ -467,9 +432,8 @@ static void plan(const struct cloud *cloud, struct cloud_call *call, struct choi
         call->answer_ns = timeout_at_ns;
         return;
     }
-    call->end_ns = world_later_ns(call->begin_ns,
-                                  choice_range(stream, range.low_ns, range.high_ns,
-                                               cloud->config.duration_notch_count));
+    call->end_ns = world_later_ns(call->begin_ns, choice_range(stream, range.low_ns, range.high_ns,
+                                                               cloud->config.duration_notch_count));
     call->answer_ns = call->fault == CLOUD_FAULT_REPLY_LOST ? timeout_at_ns : call->end_ns;
 }
 
@@ -492,8 +456,8 @@ static void run(struct cloud *cloud, size_t call_index)
 static void record(struct cloud *cloud, struct cloud_call *call)
 {
     FP_ASSERT(cloud->call_count < CLOUD_CALL_COUNT_MAX);
-    cloud->calls = world_grow(cloud->calls, cloud->call_count, &cloud->call_capacity,
-                              sizeof(*cloud->calls));
+    cloud->calls =
+        world_grow(cloud->calls, cloud->call_count, &cloud->call_capacity, sizeof(*cloud->calls));
     call->id = (int64_t)cloud->call_count + 1;
     cloud->calls[cloud->call_count] = *call;
     run(cloud, cloud->call_count);
@@ -523,15 +487,12 @@ static enum err accept(struct cloud *cloud, const struct rt_cloud_request *reque
 {
     enum err refusal = refusal_of(call->fault);
 
-    if (refusal != ERR_OK) {
+    if (refusal != ERR_OK)
         return refusal;
-    }
-    if (cloud->call_count >= CLOUD_CALL_COUNT_MAX) {
+    if (cloud->call_count >= CLOUD_CALL_COUNT_MAX)
         return ERR_INFRASTRUCTURE;
-    }
-    if (call->fault == CLOUD_FAULT_REQUEST_LOST) {
+    if (call->fault == CLOUD_FAULT_REQUEST_LOST)
         return ERR_OK;
-    }
     return check_arrival(cloud, request, call);
 }
 
@@ -559,8 +520,7 @@ enum err cloud_begin(struct cloud *cloud, int64_t now_ns, const struct rt_cloud_
     return ERR_OK;
 }
 
-enum err cloud_finish(struct cloud *cloud, int64_t now_ns, int64_t id,
-                      struct rt_cloud_reply *reply)
+enum err cloud_finish(struct cloud *cloud, int64_t now_ns, int64_t id, struct rt_cloud_reply *reply)
 {
     const struct cloud_call *call;
 

@@ -30,7 +30,7 @@ enum cloud_part_id {
 #define X(id, name, create_low, create_high, destroy_low, destroy_high) id,
     CLOUD_PARTS(X)
 #undef X
-    CLOUD_PART_COUNT
+        CLOUD_PART_COUNT
 };
 
 /* "control-plane"; static. index < CLOUD_PART_COUNT. */
@@ -50,16 +50,16 @@ enum cloud_fault {
 };
 
 struct cloud_config {
-    int resource_count_max;  /* the quota: clusters that exist or are being made; 0: none */
-    int64_t timeout_ns;      /* after that a caller gives up when the answer is lost; 5 minutes */
+    int resource_count_max; /* the quota: clusters that exist or are being made; 0: none */
+    int64_t timeout_ns;     /* after that a caller gives up when the answer is lost; 5 minutes */
     uint32_t duration_notch_count; /* how finely durations are drawn; 8 */
 };
 struct cloud_config cloud_config_default(void);
 
 struct cloud_part {
     bool present;
-    int64_t since_ns;       /* when it came, or went; 0: it never was there */
-    struct world_owner by;  /* who made it; kept when it goes */
+    int64_t since_ns;      /* when it came, or went; 0: it never was there */
+    struct world_owner by; /* who made it; kept when it goes */
 };
 
 /* A resource that was ever asked to be changed. It stays in the list when its last part is gone:
@@ -83,15 +83,15 @@ struct cloud_call {
     int64_t id; /* 1, 2, ... */
     enum cloud_phase phase;
     enum rt_cloud_op op;
-    int resource;        /* index; -1: it never arrived, or looks at what nobody ever asked for */
-    int part;            /* index; -1: none */
+    int resource; /* index; -1: it never arrived, or looks at what nobody ever asked for */
+    int part;     /* index; -1: none */
     int32_t count;
     enum cloud_fault fault;
     struct world_owner by;
     int64_t begin_ns;
-    int64_t end_ns;      /* when it takes effect */
-    int64_t answer_ns;   /* when its caller learns; not end_ns when the answer is lost */
-    enum err result;     /* what the cloud did: ERR_OK, or the reason of its refusal at the end */
+    int64_t end_ns;    /* when it takes effect */
+    int64_t answer_ns; /* when its caller learns; not end_ns when the answer is lost */
+    enum err result;   /* what the cloud did: ERR_OK, or the reason of its refusal at the end */
     struct rt_cloud_reply reply;
 };
 

@@ -25,9 +25,8 @@ void world_owner_set(struct world_owner *owner, const struct rt_claim *claim, co
 
 bool world_owner_same_run(const struct world_owner *a, const struct world_owner *b)
 {
-    if (a->run != b->run) {
+    if (a->run != b->run)
         return false;
-    }
     return strcmp(a->job_id, b->job_id) == 0 && strcmp(a->instance, b->instance) == 0;
 }
 
@@ -35,18 +34,16 @@ int64_t world_later_ns(int64_t now_ns, int64_t duration_ns)
 {
     FP_ASSERT(now_ns >= 0);
     FP_ASSERT(duration_ns >= 0);
-    if (duration_ns > INT64_MAX - now_ns) {
+    if (duration_ns > INT64_MAX - now_ns)
         return INT64_MAX;
-    }
     return now_ns + duration_ns;
 }
 
 void *world_grow(void *array, size_t count, size_t *capacity, size_t element_size)
 {
     FP_ASSERT(count <= *capacity);
-    if (count < *capacity) {
+    if (count < *capacity)
         return array;
-    }
     *capacity = count == 0 ? CAPACITY_FIRST : 2 * count;
     return fp_realloc(array, *capacity * element_size);
 }
@@ -54,12 +51,10 @@ void *world_grow(void *array, size_t count, size_t *capacity, size_t element_siz
 bool world_fence(int64_t *seen, int64_t token)
 {
     FP_ASSERT(token >= 0);
-    if (token == 0) {
+    if (token == 0)
         return true;
-    }
-    if (token < *seen) {
+    if (token < *seen)
         return false;
-    }
     *seen = token;
     return true;
 }

@@ -110,9 +110,8 @@ static void free_one(struct queue *queue)
 
 void queue_free(struct queue *queue)
 {
-    if (!queue) {
+    if (!queue)
         return;
-    }
     FP_ASSERT(queue->dead != NULL);
     free_one(queue->dead);
     free_one(queue);
@@ -158,9 +157,8 @@ static int64_t receipt_of(const struct message *message)
 
 static enum queue_state state_of(const struct message *message, int64_t now_ns)
 {
-    if (is_visible(message, now_ns)) {
+    if (is_visible(message, now_ns))
         return QUEUE_VISIBLE;
-    }
     return message->delivered ? QUEUE_IN_FLIGHT : QUEUE_DELAYED;
 }
 
@@ -187,9 +185,8 @@ static void report_loss(const struct queue *queue, const struct message *message
 {
     struct queue_view view;
 
-    if (!queue->hook) {
+    if (!queue->hook)
         return;
-    }
     fill_view(queue, message, &view);
     queue->hook(queue->hook_self, loss, &view);
 }
@@ -218,9 +215,8 @@ static void drop_expired(struct queue *queue)
             remove_at(queue, index);
             continue;
         }
-        if (message->expires_ns < queue->next_expiry_ns) {
+        if (message->expires_ns < queue->next_expiry_ns)
             queue->next_expiry_ns = message->expires_ns;
-        }
         index++;
     }
 }
@@ -230,18 +226,15 @@ static void enter(struct queue *queue, int64_t now_ns)
 {
     FP_ASSERT(now_ns >= queue->now_ns);
     queue->now_ns = now_ns;
-    if (now_ns >= queue->next_expiry_ns) {
+    if (now_ns >= queue->next_expiry_ns)
         drop_expired(queue);
-    }
 }
 
 static struct message *find(struct queue *queue, int64_t id)
 {
-    for (size_t index = 0; index < queue->message_count; index++) {
-        if (queue->messages[index].id == id) {
+    for (size_t index = 0; index < queue->message_count; index++)
+        if (queue->messages[index].id == id)
             return &queue->messages[index];
-        }
-    }
     return NULL;
 }
 
@@ -250,9 +243,8 @@ static struct message *find_delivery(struct queue *queue, int64_t receipt)
 {
     struct message *message = find(queue, receipt / QUEUE_DELIVERY_COUNT_MAX);
 
-    if (!message || receipt_of(message) != receipt) {
+    if (!message || receipt_of(message) != receipt)
         return NULL;
-    }
     return is_in_flight(message, queue->now_ns) ? message : NULL;
 }
 
@@ -265,9 +257,8 @@ static bool find_group(struct queue *queue, const char *name, size_t *group_inde
             return true;
         }
     }
-    if (queue->group_count >= QUEUE_GROUP_COUNT_MAX) {
+    if (queue->group_count >= QUEUE_GROUP_COUNT_MAX)
         return false;
-    }
     queue->groups = world_grow(queue->groups, queue->group_count, &queue->group_capacity,
                                sizeof(*queue->groups));
     *group_index = queue->group_count++;
@@ -291,9 +282,8 @@ static struct message *append(struct queue *queue, size_t group_index)
     message->sent_ns = queue->now_ns;
     message->visible_at_ns = world_later_ns(queue->now_ns, queue->config.delay_ns);
     message->expires_ns = world_later_ns(queue->now_ns, queue->config.retention_ns);
-    if (message->expires_ns < queue->next_expiry_ns) {
+    if (message->expires_ns < queue->next_expiry_ns)
         queue->next_expiry_ns = message->expires_ns;
-    }
     return message;
 }
 
@@ -302,12 +292,10 @@ static void forget_old_sends(struct queue *queue)
     size_t old_count = 0;
 
     while (old_count < queue->accepted_count &&
-           queue->accepted[old_count].accepted_ns + QUEUE_DEDUP_WINDOW_NS <= queue->now_ns) {
+           queue->accepted[old_count].accepted_ns + QUEUE_DEDUP_WINDOW_NS <= queue->now_ns)
         old_count++;
-    }
-    if (old_count == 0) {
+    if (old_count == 0)
         return;
-    }
     queue->accepted_count -= old_count;
     memmove(queue->accepted, queue->accepted + old_count,
             queue->accepted_count * sizeof(*queue->accepted));
@@ -319,12 +307,10 @@ static const struct accepted *find_accepted(const struct queue *queue, size_t gr
     for (size_t index = 0; index < queue->accepted_count; index++) {
         const struct accepted *accepted = &queue->accepted[index];
 
-        if (queue->config.dedup == QUEUE_DEDUP_GROUP && accepted->group_index != group_index) {
+        if (queue->config.dedup == QUEUE_DEDUP_GROUP && accepted->group_index != group_index)
             continue;
-        }
-        if (strcmp(accepted->body, body) == 0) {
+        if (strcmp(accepted->body, body) == 0)
             return accepted;
-        }
     }
     return NULL;
 }
@@ -333,9 +319,8 @@ static void remember_send(struct queue *queue, const struct message *message)
 {
     struct accepted *accepted;
 
-    if (queue->config.dedup == QUEUE_DEDUP_OFF) {
+    if (queue->config.dedup == QUEUE_DEDUP_OFF)
         return;
-    }
     queue->accepted = world_grow(queue->accepted, queue->accepted_count, &queue->accepted_capacity,
                                  sizeof(*queue->accepted));
     accepted = &queue->accepted[queue->accepted_count++];
@@ -375,18 +360,16 @@ enum err queue_send(struct queue *queue, int64_t now_ns, const char *group, cons
     *result = (struct queue_sent){0};
     enter(queue, now_ns);
     forget_old_sends(queue);
-    if (!find_group(queue, group, &group_index)) {
+    if (!find_group(queue, group, &group_index))
         return ERR_INFRASTRUCTURE;
-    }
     earlier = find_accepted(queue, group_index, body);
     if (earlier) {
         queue->totals.duplicate_send_count++;
         *result = (struct queue_sent){.id = earlier->id, .duplicate = true};
         return ERR_OK;
     }
-    if (is_full(queue)) {
+    if (is_full(queue))
         return ERR_INFRASTRUCTURE;
-    }
     queue->totals.sent_count++;
     result->id = put_new(queue, group_index, body);
     return ERR_OK;
@@ -414,9 +397,8 @@ static size_t heads_next(struct queue *queue, size_t from)
 
 static bool is_exhausted(const struct queue *queue, const struct message *message)
 {
-    if (queue->config.max_receive_count == 0 || !is_visible(message, queue->now_ns)) {
+    if (queue->config.max_receive_count == 0 || !is_visible(message, queue->now_ns))
         return false;
-    }
     return message->receive_count >= queue->config.max_receive_count;
 }
 
@@ -458,11 +440,10 @@ static void bury_exhausted(struct queue *queue)
     heads_begin(queue);
     index = heads_next(queue, 0);
     while (index < queue->message_count) {
-        if (is_exhausted(queue, &queue->messages[index])) {
+        if (is_exhausted(queue, &queue->messages[index]))
             bury(queue, index);
-        } else {
+        else
             index++;
-        }
         index = heads_next(queue, index);
     }
 }
@@ -477,9 +458,8 @@ static size_t deliverable_next(struct queue *queue, size_t from)
 {
     size_t index = heads_next(queue, from);
 
-    while (index < queue->message_count && !is_deliverable(queue, &queue->messages[index])) {
+    while (index < queue->message_count && !is_deliverable(queue, &queue->messages[index]))
         index = heads_next(queue, index + 1);
-    }
     return index;
 }
 
@@ -491,9 +471,8 @@ int queue_available(struct queue *queue, int64_t now_ns)
     bury_exhausted(queue);
     heads_begin(queue);
     for (size_t index = deliverable_next(queue, 0); index < queue->message_count;
-         index = deliverable_next(queue, index + 1)) {
+         index = deliverable_next(queue, index + 1))
         count++;
-    }
     return count;
 }
 
@@ -523,12 +502,10 @@ enum err queue_receive_nth(struct queue *queue, int64_t now_ns, int n, struct rt
     bury_exhausted(queue);
     heads_begin(queue);
     index = deliverable_next(queue, 0);
-    for (int skipped = 0; skipped < n && index < queue->message_count; skipped++) {
+    for (int skipped = 0; skipped < n && index < queue->message_count; skipped++)
         index = deliverable_next(queue, index + 1);
-    }
-    if (index >= queue->message_count) {
+    if (index >= queue->message_count)
         return ERR_QUEUE_EMPTY;
-    }
     deliver(queue, &queue->messages[index], message);
     return ERR_OK;
 }
@@ -543,16 +520,13 @@ int64_t queue_next_change_ns(struct queue *queue, int64_t now_ns)
          index = heads_next(queue, index + 1)) {
         const struct message *head = &queue->messages[index];
 
-        if (is_deliverable(queue, head)) {
+        if (is_deliverable(queue, head))
             continue;
-        }
-        if (head->visible_at_ns < next_ns) {
+        if (head->visible_at_ns < next_ns)
             next_ns = head->visible_at_ns;
-        }
         /* When a head is dropped, the one behind it comes to the front. */
-        if (head->expires_ns < next_ns) {
+        if (head->expires_ns < next_ns)
             next_ns = head->expires_ns;
-        }
     }
     return next_ns == INT64_MAX ? -1 : next_ns;
 }
@@ -562,12 +536,10 @@ static bool is_gone(struct queue *queue, int64_t receipt)
 {
     int64_t id = receipt / QUEUE_DELIVERY_COUNT_MAX;
 
-    if (find(queue, id)) {
+    if (find(queue, id))
         return false;
-    }
-    if (!queue->dead) {
+    if (!queue->dead)
         return true;
-    }
     enter(queue->dead, queue->now_ns);
     return !find(queue->dead, id);
 }
@@ -595,9 +567,8 @@ enum err queue_change_visibility(struct queue *queue, int64_t now_ns, int64_t re
     FP_ASSERT(receipt > 0);
     enter(queue, now_ns);
     message = find_delivery(queue, receipt);
-    if (!message) {
+    if (!message)
         return ERR_QUEUE_STALE_RECEIPT;
-    }
     message->visible_at_ns = world_later_ns(now_ns, visible_in_ns);
     return ERR_OK;
 }
@@ -614,9 +585,8 @@ bool queue_duplicate(struct queue *queue, int64_t now_ns, int64_t receipt)
     FP_ASSERT(receipt > 0);
     enter(queue, now_ns);
     message = find_delivery(queue, receipt);
-    if (!message || message->duplicated) {
+    if (!message || message->duplicated)
         return false;
-    }
     message->duplicated = true;
     return true;
 }
@@ -628,15 +598,13 @@ bool queue_delay_message(struct queue *queue, int64_t now_ns, int64_t id, int64_
 
     enter(queue, now_ns);
     message = find(queue, id);
-    if (!message || is_in_flight(message, now_ns)) {
+    if (!message || is_in_flight(message, now_ns))
         return false;
-    }
     /* What now holds it back is a delay: an earlier delivery of it is over for good. */
     message->delivered = false;
     message->duplicated = false;
-    if (until_ns > message->visible_at_ns) {
+    if (until_ns > message->visible_at_ns)
         message->visible_at_ns = until_ns;
-    }
     return true;
 }
 
@@ -650,9 +618,8 @@ bool queue_redrive(struct queue *queue, int64_t now_ns, int64_t id)
     enter(queue, now_ns);
     enter(dead, now_ns);
     message = find(dead, id);
-    if (!message || is_in_flight(message, now_ns)) {
+    if (!message || is_in_flight(message, now_ns))
         return false;
-    }
     back = carry_over(queue, dead, message);
     back->receive_count = 0;
     remove_at(dead, (size_t)(message - dead->messages));
@@ -681,9 +648,8 @@ void queue_count(struct queue *queue, int64_t now_ns, struct queue_counts *count
     enter(queue, now_ns);
     *counts = queue->totals;
     count_states(queue, counts);
-    if (queue->dead) {
+    if (queue->dead)
         counts->dead_count = queue_message_count(queue->dead, now_ns);
-    }
 }
 
 int queue_message_count(struct queue *queue, int64_t now_ns)

@@ -25,9 +25,8 @@ struct store *store_new(void)
 
 void store_free(struct store *store)
 {
-    if (!store) {
+    if (!store)
         return;
-    }
     free(store->objects);
     free(store->versions);
     free(store);
@@ -42,11 +41,9 @@ void store_reset(struct store *store)
 
 static struct object *find(const struct store *store, const char *key)
 {
-    for (size_t index = 0; index < store->object_count; index++) {
-        if (strcmp(store->objects[index].key, key) == 0) {
+    for (size_t index = 0; index < store->object_count; index++)
+        if (strcmp(store->objects[index].key, key) == 0)
             return &store->objects[index];
-        }
-    }
     return NULL;
 }
 
@@ -55,9 +52,8 @@ static struct object *add_object(struct store *store, const char *key)
     struct object *object;
 
     FP_ASSERT(key[0] != '\0');
-    if (store->object_count >= STORE_OBJECT_COUNT_MAX) {
+    if (store->object_count >= STORE_OBJECT_COUNT_MAX)
         return NULL;
-    }
     store->objects = world_grow(store->objects, store->object_count, &store->object_capacity,
                                 sizeof(*store->objects));
     object = &store->objects[store->object_count++];
@@ -104,20 +100,16 @@ enum err store_put(struct store *store, int64_t now_ns, const char *key, const c
 
     enter(store, now_ns);
     object = find(store, key);
-    if (!object) {
+    if (!object)
         object = add_object(store, key);
-    }
-    if (!object || store->version_count >= STORE_VERSION_COUNT_MAX) {
+    if (!object || store->version_count >= STORE_VERSION_COUNT_MAX)
         return ERR_INFRASTRUCTURE;
-    }
-    if (!world_fence(&object->token, claim->token)) {
+    if (!world_fence(&object->token, claim->token))
         return ERR_FENCED;
-    }
     version = add_version(store, object, claim, instance);
     world_copy_text(version->content, sizeof(version->content), content);
-    if (number) {
+    if (number)
         *number = version->number;
-    }
     return ERR_OK;
 }
 
@@ -128,18 +120,14 @@ enum err store_delete(struct store *store, int64_t now_ns, const char *key,
 
     enter(store, now_ns);
     object = find(store, key);
-    if (!object) {
+    if (!object)
         return ERR_STORE_ABSENT;
-    }
-    if (!world_fence(&object->token, claim->token)) {
+    if (!world_fence(&object->token, claim->token))
         return ERR_FENCED;
-    }
-    if (!is_there(store, object)) {
+    if (!is_there(store, object))
         return ERR_STORE_ABSENT;
-    }
-    if (store->version_count >= STORE_VERSION_COUNT_MAX) {
+    if (store->version_count >= STORE_VERSION_COUNT_MAX)
         return ERR_INFRASTRUCTURE;
-    }
     add_version(store, object, claim, instance)->deleted = true;
     return ERR_OK;
 }
@@ -152,9 +140,8 @@ static const struct store_version *find_version(const struct store *store,
     for (size_t index = 0; index < store->version_count; index++) {
         const struct store_version *version = &store->versions[index];
 
-        if (version->object == object_index && version->number == number) {
+        if (version->object == object_index && version->number == number)
             return version;
-        }
     }
     return NULL;
 }
@@ -167,14 +154,12 @@ enum err store_get(const struct store *store, const char *key, int64_t number,
 
     FP_ASSERT(number >= 0);
     *version = NULL;
-    if (!object || object->version_count == 0) {
+    if (!object || object->version_count == 0)
         return ERR_STORE_ABSENT;
-    }
     found = number == STORE_LATEST ? &store->versions[object->latest]
                                    : find_version(store, object, number);
-    if (!found || found->deleted) {
+    if (!found || found->deleted)
         return ERR_STORE_ABSENT;
-    }
     *version = found;
     return ERR_OK;
 }
@@ -187,15 +172,12 @@ static const char *next_key(const struct store *store, const char *prefix, const
     for (size_t index = 0; index < store->object_count; index++) {
         const struct object *object = &store->objects[index];
 
-        if (!is_there(store, object) || strncmp(object->key, prefix, strlen(prefix)) != 0) {
+        if (!is_there(store, object) || strncmp(object->key, prefix, strlen(prefix)) != 0)
             continue;
-        }
-        if (after && strcmp(object->key, after) <= 0) {
+        if (after && strcmp(object->key, after) <= 0)
             continue;
-        }
-        if (!next || strcmp(object->key, next) < 0) {
+        if (!next || strcmp(object->key, next) < 0)
             next = object->key;
-        }
     }
     return next;
 }
@@ -206,9 +188,8 @@ int store_list(const struct store *store, const char *prefix, const char **keys,
 
     FP_ASSERT(capacity >= 0);
     for (const char *key = next_key(store, prefix, NULL); key; key = next_key(store, prefix, key)) {
-        if (count < capacity) {
+        if (count < capacity)
             keys[count] = key;
-        }
         count++;
     }
     return count;

@@ -13,9 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct strbuf out = STRBUF_INIT;
     diags_init(&diags, "fuzz.yaml");
     struct scenario *scenario = scenario_parse("fuzz.yaml", (const char *)data, size, &diags);
-    if ((scenario != NULL) != (diags.count == 0)) {
+    if ((scenario != NULL) != (diags.count == 0))
         abort();
-    }
     diags_print(&diags, &out);
     strbuf_release(&out);
     scenario_free(scenario);

@@ -13,9 +13,8 @@ static int replay_file(const char *folder, const char *name)
 {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length < 0 || (size_t)length >= sizeof path) {
+    if (length < 0 || (size_t)length >= sizeof path)
         return -1;
-    }
     FILE *file = fopen(path, "rb");
     if (!file) {
         perror(path);
@@ -44,11 +43,9 @@ static int replay_folder(const char *folder)
         return -1;
     }
     int status = 0;
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        if (entry->d_name[0] != '.' && replay_file(folder, entry->d_name)) {
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir))
+        if (entry->d_name[0] != '.' && replay_file(folder, entry->d_name))
             status = -1;
-        }
-    }
     closedir(dir);
     return status;
 }
@@ -57,10 +54,8 @@ int main(int argc, char **argv)
 {
     LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
     int status = 0;
-    for (int i = 1; i < argc; i++) {
-        if (replay_folder(argv[i])) {
+    for (int i = 1; i < argc; i++)
+        if (replay_folder(argv[i]))
             status = 1;
-        }
-    }
     return status;
 }

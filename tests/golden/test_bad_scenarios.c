@@ -44,9 +44,8 @@ static char *sibling(const char *name, const char *ending)
 static bool read_expected(const char *path, char text[EXPECTED_SIZE_MAX])
 {
     FILE *file = fopen(path, "rb");
-    if (file == NULL) {
+    if (file == NULL)
         return false;
-    }
     size_t size = fread(text, 1, EXPECTED_SIZE_MAX - 1, file);
     text[size] = '\0';
     fclose(file);

@@ -67,10 +67,9 @@ int main(int argc, char **argv)
         lane_run(&options, lane, ready[1], end[0]);
     }
     close(ready[1]);
-    for (int lane = 0; lane < lane_count; lane++) {
+    for (int lane = 0; lane < lane_count; lane++)
         if (read(ready[0], &byte, 1) != 1)
             fail(&why);
-    }
     printf("ready\n");
     (void)getchar();
     close(end[1]);

@@ -1,5 +1,5 @@
-/* Whole runs on a real server: the same again, whatever came before; and each fault does what it says.
- * fencepost-test: timeout=300 */
+/* Whole runs on a real server: the same again, whatever came before; and each fault does what it
+ * says. fencepost-test: timeout=300 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -319,8 +319,8 @@ static void test_run_request_lost_statement_never_runs(void **state)
 static void test_run_reply_lost_statement_runs_and_client_does_not_know(void **state)
 {
     (void)state;
-    struct scenario *scenario = load_fault(
-        "connection_drop: {target: worker-1, how: reply_lost, points: db.sent, nth: 7}");
+    struct scenario *scenario =
+        load_fault("connection_drop: {target: worker-1, how: reply_lost, points: db.sent, nth: 7}");
     run_seed(scenario, 1);
     assert_int_equal(result.outcome, RUN_PASS);
     const char *lost = find("\"ev\":\"db.lost\"", "commit");

@@ -95,10 +95,9 @@ static int count_processes(void)
     DIR *proc = opendir("/proc");
     assert_non_null(proc);
     const struct dirent *entry;
-    while ((entry = readdir(proc)) != NULL) {
+    while ((entry = readdir(proc)) != NULL)
         if (isdigit((unsigned char)entry->d_name[0]) && process_mentions(entry->d_name, work_dir))
             count++;
-    }
     closedir(proc);
     return count;
 }
@@ -178,8 +177,8 @@ static pid_t postmaster_of(int lane)
     const struct dirent *entry;
     while ((entry = readdir(dir)) != NULL) {
         if (strncmp(entry->d_name, "fencepost-", strlen("fencepost-")) == 0)
-            snprintf(data_dir, sizeof(data_dir), "%s/%s/lane-%d/data", work_dir,
-                     entry->d_name, lane);
+            snprintf(data_dir, sizeof(data_dir), "%s/%s/lane-%d/data", work_dir, entry->d_name,
+                     lane);
     }
     closedir(dir);
     return postmaster_pid(data_dir, &uid);
@@ -724,7 +723,8 @@ static void test_server_failing_start_is_told_and_leaves_nothing(void **state)
     make_template();
     snprintf(command, sizeof(command),
              "for f in %s/fencepost-*/template/postgresql.conf; do "
-             "echo 'max_connections = nonsense' >> $f; done", work_dir);
+             "echo 'max_connections = nonsense' >> $f; done",
+             work_dir);
     assert_int_equal(system(command), 0);
     assert_int_equal(pg_server_start(&options, 0, &server, &why), ERR_INFRASTRUCTURE);
     assert_null(server);

@@ -11,7 +11,7 @@
 #define DEATH_MESSAGE_SIZE 512
 
 struct death {
-    int exit_code; /* -1: it did not end by exiting */
+    int exit_code;                    /* -1: it did not end by exiting */
     char message[DEATH_MESSAGE_SIZE]; /* the start of what it wrote to standard error */
 };
 

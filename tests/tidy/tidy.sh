@@ -49,7 +49,7 @@ check_text() {
             breach("open-end", "finish it, or write down why not in docs/decisions/")
         }
         FILENAME ~ /\.(c|h|def)$/ && length($0) > 100 { breach("width", length($0) " columns, 100 allowed") }
-        FNR == 701 && FILENAME ~ /\.(c|h|def|sh|sql|cmake)$/ {
+        FNR == 701 && FILENAME !~ /(^|\/)tests\// && FILENAME ~ /\.(c|h|def|sh|sql|cmake)$/ {
             breach("length", "more than 700 lines, this may be two things")
         }
         END { exit bad }' "${text[@]}"

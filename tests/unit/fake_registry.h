@@ -225,11 +225,9 @@ const char *fault_point_about(enum fault_point point)
 
 const struct fault_kind *fault_kind_find(const char *name)
 {
-    for (size_t i = 0; fault_kinds[i] != NULL; i++) {
-        if (strcmp(fault_kinds[i]->name, name) == 0) {
+    for (size_t i = 0; fault_kinds[i] != NULL; i++)
+        if (strcmp(fault_kinds[i]->name, name) == 0)
             return fault_kinds[i];
-        }
-    }
     return NULL;
 }
 
@@ -260,11 +258,9 @@ const struct invariant *const invariants[] = {&fake_single_owner, &fake_settles,
 
 const struct invariant *invariant_find(const char *name)
 {
-    for (size_t i = 0; invariants[i] != NULL; i++) {
-        if (strcmp(invariants[i]->name, name) == 0) {
+    for (size_t i = 0; invariants[i] != NULL; i++)
+        if (strcmp(invariants[i]->name, name) == 0)
             return invariants[i];
-        }
-    }
     return NULL;
 }
 

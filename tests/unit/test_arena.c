@@ -199,8 +199,7 @@ int main(void)
         cmocka_unit_test_setup(test_arena_cleanups_see_the_memory, forget_order),
         cmocka_unit_test_setup(test_arena_cancel_takes_out_one_and_keeps_the_order, forget_order),
         cmocka_unit_test_setup(test_arena_cancel_of_a_double_takes_the_newest, forget_order),
-        cmocka_unit_test_setup(test_arena_cleanup_that_cancels_itself_harms_no_other,
-                               forget_order),
+        cmocka_unit_test_setup(test_arena_cleanup_that_cancels_itself_harms_no_other, forget_order),
         cmocka_unit_test_setup(test_arena_free_of_null_does_nothing, forget_order),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);

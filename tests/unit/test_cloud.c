@@ -243,8 +243,7 @@ static void test_cloud_destroy_while_being_created_is_absent_and_part_stays(void
     struct cloud_call create, destroy;
 
     assert_int_equal(begin(fixture, 0, RT_CLOUD_CREATE, "network", 0, &create), ERR_OK);
-    assert_int_equal(begin(fixture, 1, RT_CLOUD_DESTROY, "network", 0, &destroy),
-                     ERR_CLOUD_ABSENT);
+    assert_int_equal(begin(fixture, 1, RT_CLOUD_DESTROY, "network", 0, &destroy), ERR_CLOUD_ABSENT);
     assert_int_equal(finish(fixture, &create), ERR_OK);
     assert_int_equal(cloud_present_count(demo(fixture)), 1);
 }

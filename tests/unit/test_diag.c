@@ -65,9 +65,8 @@ static void test_diag_past_the_most_are_counted(void **state)
     struct diags diags;
     struct strbuf out = STRBUF_INIT;
     diags_init(&diags, "a.yaml");
-    for (int i = 0; i < DIAG_COUNT_MAX + 7; i++) {
+    for (int i = 0; i < DIAG_COUNT_MAX + 7; i++)
         diags_add(&diags, i + 1, 1, "mistake");
-    }
     assert_int_equal(diags.count, DIAG_COUNT_MAX);
     assert_int_equal(diags.dropped_count, 7);
     diags_print(&diags, &out);

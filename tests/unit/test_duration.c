@@ -59,9 +59,9 @@ static void test_duration_parse_malformed_is_refused(void **state)
 {
     (void)state;
     static const char *const malformed[] = {
-        "",    " ",   "0",    "90",   "m",    "1.5s", "-1s",  "+1s",  "1 s",   " 1s",  "1s ",
-        "1S",  "1mn", "1min", "1sm",  "s1",   "1h30", "30m1h", "1h1h", "1ms1ms", "1ms1s", "0x1s",
-        "1e3s", "1..2", "1s..", "1h,30m",
+        "",     " ",      "0",     "90",   "m",    "1.5s", "-1s",  "+1s",    "1 s",
+        " 1s",  "1s ",    "1S",    "1mn",  "1min", "1sm",  "s1",   "1h30",   "30m1h",
+        "1h1h", "1ms1ms", "1ms1s", "0x1s", "1e3s", "1..2", "1s..", "1h,30m",
     };
     for (size_t i = 0; i < FP_COUNT(malformed); i++)
         expect_refused(malformed[i]);
@@ -101,8 +101,8 @@ static void test_duration_range_malformed_is_refused(void **state)
 {
     (void)state;
     static const char *const malformed[] = {
-        "", "..", "20m..", "..90m", "90m..20m", "20m...90m", "20m..90m..", "20m.90m",
-        "20m .. 90m", "20..90m", "1s..2s..3s",
+        "",           "..",      "20m..",      "..90m",   "90m..20m",   "20m...90m",
+        "20m..90m..", "20m.90m", "20m .. 90m", "20..90m", "1s..2s..3s",
     };
     for (size_t i = 0; i < FP_COUNT(malformed); i++) {
         int64_t low = 42, high = 43;

@@ -50,11 +50,9 @@ int64_t fault_draw_duration(struct fault_host *host, struct duration_range range
 
 static const struct field *field_find(const struct field *fields, size_t count, const char *key)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(fields[i].key, key) == 0) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].key, key) == 0)
             return &fields[i];
-        }
-    }
     fail_msg("no field %s", key);
     return NULL;
 }
@@ -82,9 +80,8 @@ static void test_faults_registry_finds_each_by_its_name(void **state)
 {
     (void)state;
     size_t count = 0;
-    for (; fault_kinds[count] != NULL; count++) {
+    for (; fault_kinds[count] != NULL; count++)
         assert_ptr_equal(fault_kind_find(fault_kinds[count]->name), fault_kinds[count]);
-    }
     assert_int_equal(count, 3);
     assert_null(fault_kind_find("crush"));
 }

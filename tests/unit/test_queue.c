@@ -725,20 +725,17 @@ static bool known_duplicate(const struct model *model, int body)
     for (int i = 0; i < model->known_count; i++) {
         const struct known *known = &model->known[i];
 
-        if (known->body == body && model->now_ns - known->sent_ns < QUEUE_DEDUP_WINDOW_NS) {
+        if (known->body == body && model->now_ns - known->sent_ns < QUEUE_DEDUP_WINDOW_NS)
             return true;
-        }
     }
     return false;
 }
 
 static const struct known *known_head(const struct model *model, int group)
 {
-    for (int i = 0; i < model->known_count; i++) {
-        if (model->known[i].group == group && !known_is_gone(&model->known[i])) {
+    for (int i = 0; i < model->known_count; i++)
+        if (model->known[i].group == group && !known_is_gone(&model->known[i]))
             return &model->known[i];
-        }
-    }
     return NULL;
 }
 
@@ -761,9 +758,8 @@ static int model_available(const struct model *model)
     for (int group = 0; group < GROUP_COUNT; group++) {
         const struct known *head = known_head(model, group);
 
-        if (head && (!known_in_flight(model, head) || head->duplicated)) {
+        if (head && (!known_in_flight(model, head) || head->duplicated))
             count++;
-        }
     }
     return count;
 }
@@ -779,9 +775,8 @@ static void model_send(struct model *model)
 
     assert_int_equal(queue_send(model->queue, model->now_ns, group_text, body_text, &sent), ERR_OK);
     assert_int_equal(sent.duplicate, duplicate);
-    if (duplicate) {
+    if (duplicate)
         return;
-    }
     assert_int_equal(sent.id, model->known_count + 1);
     model->known[model->known_count++] =
         (struct known){.group = group, .body = body, .sent_ns = model->now_ns};
@@ -826,9 +821,8 @@ static struct known *model_pick(struct model *model)
 {
     struct known *known;
 
-    if (model->known_count == 0) {
+    if (model->known_count == 0)
         return NULL;
-    }
     known = &model->known[choice_below(model->stream, (uint32_t)model->known_count)];
     return known->receipt != 0 ? known : NULL;
 }
@@ -838,9 +832,8 @@ static void model_delete(struct model *model)
     struct known *known = model_pick(model);
     enum err err;
 
-    if (!known) {
+    if (!known)
         return;
-    }
     err = queue_delete(model->queue, model->now_ns, known->receipt);
     if (known->deleted) {
         assert_int_equal(err, ERR_OK);
@@ -860,15 +853,13 @@ static void model_change_visibility(struct model *model)
     int64_t in_ns = choice_below(model->stream, 3) * 4 * MIN;
     bool valid;
 
-    if (!known) {
+    if (!known)
         return;
-    }
     valid = !known_is_gone(known) && known_in_flight(model, known);
     assert_int_equal(queue_change_visibility(model->queue, model->now_ns, known->receipt, in_ns),
                      valid ? ERR_OK : ERR_QUEUE_STALE_RECEIPT);
-    if (valid) {
+    if (valid)
         known->until_ns = model->now_ns + in_ns;
-    }
 }
 
 static void model_duplicate(struct model *model)
@@ -876,14 +867,12 @@ static void model_duplicate(struct model *model)
     struct known *known = model_pick(model);
     bool valid;
 
-    if (!known) {
+    if (!known)
         return;
-    }
     valid = !known_is_gone(known) && known_in_flight(model, known) && !known->duplicated;
     assert_int_equal(queue_duplicate(model->queue, model->now_ns, known->receipt), valid);
-    if (valid) {
+    if (valid)
         known->duplicated = true;
-    }
 }
 
 static void model_wait(struct model *model)
@@ -894,9 +883,8 @@ static void model_wait(struct model *model)
 static void model_operate(struct model *model)
 {
     static void (*const operations[])(struct model *) = {
-        model_receive, model_send,      model_send,
-        model_receive, model_delete,    model_change_visibility,
-        model_wait,    model_duplicate, model_receive,
+        model_receive,           model_send, model_send,      model_receive, model_delete,
+        model_change_visibility, model_wait, model_duplicate, model_receive,
     };
 
     operations[choice_below(model->stream, FP_COUNT(operations))](model);
@@ -926,9 +914,8 @@ static void check_dead_letters(struct model *model)
     struct queue *dead = queue_dead(model->queue);
     int dead_count = 0;
 
-    for (int i = 0; i < model->known_count; i++) {
+    for (int i = 0; i < model->known_count; i++)
         dead_count += model->known[i].dead ? 1 : 0;
-    }
     assert_int_equal(queue_message_count(dead, model->now_ns), dead_count);
     for (int i = 0; i < dead_count; i++) {
         struct queue_view view;
@@ -951,9 +938,8 @@ static void test_queue_random_sequences_keep_all_promises(void **state)
         model.stream = choices_stream(choices, "queue");
         queue_reset(*state, &config);
         queue_on_loss(*state, model_note_dead, &model);
-        for (int i = 0; i < OPERATION_COUNT; i++) {
+        for (int i = 0; i < OPERATION_COUNT; i++)
             model_operate(&model);
-        }
         model_drain(&model);
         check_dead_letters(&model);
         dead_total += queue_message_count(queue_dead(*state), model.now_ns);

@@ -74,8 +74,13 @@ static void make_caught(void)
     items[CAUGHT].outcomes[RUN_PASS] = 63;
     items[CAUGHT].outcomes[RUN_VIOLATION] = 37;
     items[CAUGHT].by_invariant[0] = 37;
-    items[CAUGHT].first_failure = (struct campaign_failure){
-        true, FAILURE_EXPECTED, 3, invariants[0], 131, (char *)"two owners", (char *)"out/failures/caught-3.jsonl"};
+    items[CAUGHT].first_failure = (struct campaign_failure){true,
+                                                            FAILURE_EXPECTED,
+                                                            3,
+                                                            invariants[0],
+                                                            131,
+                                                            (char *)"two owners",
+                                                            (char *)"out/failures/caught-3.jsonl"};
 }
 
 static void make_broken(void)
@@ -85,8 +90,13 @@ static void make_broken(void)
     items[BROKEN].outcomes[RUN_PASS] = 97;
     items[BROKEN].outcomes[RUN_VIOLATION] = 3;
     items[BROKEN].by_invariant[1] = 3;
-    items[BROKEN].first_failure = (struct campaign_failure){
-        true, FAILURE_UNEXPECTED, UINT64_C(9007199254740993), invariants[1], 148, (char *)"two live locks", NULL};
+    items[BROKEN].first_failure = (struct campaign_failure){true,
+                                                            FAILURE_UNEXPECTED,
+                                                            UINT64_C(9007199254740993),
+                                                            invariants[1],
+                                                            148,
+                                                            (char *)"two live locks",
+                                                            NULL};
     scenarios[BROKEN].overrides[0] = (char *)"topology.workers=5";
     scenarios[BROKEN].override_count = 1;
 }
@@ -97,8 +107,8 @@ static void make_others(void)
     items[PENDING].met = false;
     items[PENDING].outcomes[RUN_PASS] = 99;
     items[PENDING].outcomes[RUN_UNKNOWN] = 1;
-    items[PENDING].first_unknown =
-        (struct campaign_failure){true, FAILURE_UNKNOWN, 8, NULL, 900, (char *)"a job is still PENDING", NULL};
+    items[PENDING].first_unknown = (struct campaign_failure){
+        true, FAILURE_UNKNOWN, 8, NULL, 900, (char *)"a job is still PENDING", NULL};
     describe(MISSED, "missed", "weak: no_fencing");
     expect_violation(MISSED);
     items[MISSED].met = false;
@@ -224,8 +234,8 @@ static void test_reports_divergence_and_trouble_are_said(void **state)
     (void)state;
     items[HELD].met = false;
     items[HELD].diverged_count = 1;
-    items[HELD].first_divergence =
-        (struct campaign_failure){true, FAILURE_UNKNOWN, 5, NULL, 12, (char *)"recorded: a\nhappened: b", NULL};
+    items[HELD].first_divergence = (struct campaign_failure){
+        true, FAILURE_UNKNOWN, 5, NULL, 12, (char *)"recorded: a\nhappened: b", NULL};
     report.lane_failed = true;
     strbuf_puts(&report.trouble, "lane 1 ended with signal 9");
     report_terminal(&report, false, &text);

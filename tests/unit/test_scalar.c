@@ -15,9 +15,8 @@ static void test_scalar_integer_takes_the_whole_text_or_nothing(void **state)
     static const char *const wrong[] = {"",     "-",    "+1", "01", "-0",    "1.0",
                                         "1e3",  "0x10", " 1", "1 ", "12abc", "9223372036854775808",
                                         "1_000"};
-    for (size_t i = 0; i < FP_COUNT(wrong); i++) {
+    for (size_t i = 0; i < FP_COUNT(wrong); i++)
         assert_false(scalar_integer(wrong[i], &value));
-    }
     assert_int_equal(value, 77);
     assert_true(scalar_integer("-9223372036854775808", &value));
     assert_true(value == INT64_MIN);
@@ -31,9 +30,8 @@ static void test_scalar_probability_is_exact_in_millionths(void **state)
     uint32_t value = 77;
     static const char *const wrong[] = {"",   ".5",   "1.000001", "2",    "0.", "0.1234567",
                                         "-0", "0.5x", "00.5",     "1e-3", "50%"};
-    for (size_t i = 0; i < FP_COUNT(wrong); i++) {
+    for (size_t i = 0; i < FP_COUNT(wrong); i++)
         assert_false(scalar_probability(wrong[i], &value));
-    }
     assert_int_equal(value, 77);
     assert_true(scalar_probability("0.000001", &value));
     assert_int_equal(value, 1);
@@ -48,9 +46,8 @@ static void test_scalar_bool_takes_true_and_false_alone(void **state)
     (void)state;
     bool value = false;
     static const char *const wrong[] = {"", "yes", "no", "on", "True", "TRUE", "1", "true "};
-    for (size_t i = 0; i < FP_COUNT(wrong); i++) {
+    for (size_t i = 0; i < FP_COUNT(wrong); i++)
         assert_false(scalar_bool(wrong[i], &value));
-    }
     assert_false(value);
     assert_true(scalar_bool("true", &value));
     assert_true(value);

@@ -240,9 +240,8 @@ static void test_scenario_more_mistakes_than_the_most_are_counted(void **state)
     (void)state;
     struct strbuf text = STRBUF_INIT;
     strbuf_puts(&text, HEAD);
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < 120; i++)
         strbuf_printf(&text, "zzz%d: 1\n", i);
-    }
     assert_null(parse(strbuf_str(&text)));
     assert_int_equal(diags.count, DIAG_COUNT_MAX);
     assert_int_equal(diags.dropped_count, 20);
@@ -327,15 +326,13 @@ static void test_scenario_overlong_collections_are_refused(void **state)
 {
     (void)state;
     struct strbuf text = STRBUF_INIT;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 300; i++)
         strbuf_printf(&text, "k%d: 1\n", i);
-    }
     assert_refused(text.text, "t.yaml:1:1: this mapping has more than 256 entries\n");
     strbuf_clear(&text);
     strbuf_puts(&text, "a: [");
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < 5000; i++)
         strbuf_puts(&text, "1,");
-    }
     assert_refused(text.text, "t.yaml:1:4: this list has more than 4096 entries\n");
     strbuf_release(&text);
 }
@@ -591,9 +588,8 @@ static void test_scenario_too_many_overrides_are_refused(void **state)
 {
     (void)state;
     const char *overrides[SCENARIO_OVERRIDE_COUNT_MAX + 1];
-    for (size_t i = 0; i < FP_COUNT(overrides); i++) {
+    for (size_t i = 0; i < FP_COUNT(overrides); i++)
         overrides[i] = "limits.steps=200";
-    }
     assert_null(
         scenario_parse_with("t.yaml", HEAD, strlen(HEAD), overrides, FP_COUNT(overrides), &diags));
     assert_diags("t.yaml: 33 times --set, at most 32 are allowed\n");

@@ -178,10 +178,10 @@ static void test_sched_crash_drops_all_fibers_and_cleans_up_in_reverse(void **st
     (void)state;
     simplest();
     victim = proc_new(sched, "victim");
-    arena_defer(proc_arena(victim), note_cleanup, (void *)(uintptr_t)"one ");
-    arena_defer(proc_arena(victim), note_cleanup, (void *)(uintptr_t)"two ");
-    fiber_spawn(sched, victim, NULL, sleeper, (void *)(uintptr_t)"9");
-    fiber_spawn(sched, victim, "second", sleeper, (void *)(uintptr_t)"8");
+    arena_defer(proc_arena(victim), note_cleanup, (void *)(uintptr_t) "one ");
+    arena_defer(proc_arena(victim), note_cleanup, (void *)(uintptr_t) "two ");
+    fiber_spawn(sched, victim, NULL, sleeper, (void *)(uintptr_t) "9");
+    fiber_spawn(sched, victim, "second", sleeper, (void *)(uintptr_t) "8");
     sched_run(sched, NS_PER_S, 100);
     spawn("killer", crash_other, NULL);
     assert_int_equal(sched_run(sched, INT64_MAX, 100), SCHED_DEAD);
@@ -209,7 +209,7 @@ static void spawn_victim_and_pauser(void)
 {
     simplest();
     victim = proc_new(sched, "victim");
-    fiber_spawn(sched, victim, NULL, sleeper, (void *)(uintptr_t)"2");
+    fiber_spawn(sched, victim, NULL, sleeper, (void *)(uintptr_t) "2");
     spawn("pauser", pause_victim, NULL);
     spawn("other", sleeper, "3");
 }

@@ -137,8 +137,7 @@ static void test_strbuf_json_plain_text_is_quoted(void **state)
     expect_json("", "\"\"");
     expect_json("acquire", "\"acquire\"");
     expect_json("exactly8", "\"exactly8\"");
-    expect_json("rather more than sixteen bytes ~\x7f",
-                "\"rather more than sixteen bytes ~\x7f\"");
+    expect_json("rather more than sixteen bytes ~\x7f", "\"rather more than sixteen bytes ~\x7f\"");
     expect_json(NULL, "null");
 }
 
@@ -182,13 +181,15 @@ static void test_strbuf_json_invalid_utf8_is_replaced(void **state)
 {
     (void)state;
     expect_json("\x80", "\"" R "\"");
-    expect_json("a\xC0\xAF", "\"a" R R "\"");            /* overlong */
-    expect_json("\xE0\x9F\xBF", "\"" R R R "\"");        /* overlong */
-    expect_json("\xED\xA0\x80", "\"" R R R "\"");        /* surrogate */
-    expect_json("\xF0\x8F\xBF\xBF", "\"" R R R R "\"");  /* overlong */
-    expect_json("\xF4\x90\x80\x80", "\"" R R R R "\"");  /* past U+10FFFF */
-    expect_json("\xFF" "b", "\"" R "b\"");
-    expect_json("\xE2\x82", "\"" R R "\"");              /* cut off by the end */
+    expect_json("a\xC0\xAF", "\"a" R R "\"");           /* overlong */
+    expect_json("\xE0\x9F\xBF", "\"" R R R "\"");       /* overlong */
+    expect_json("\xED\xA0\x80", "\"" R R R "\"");       /* surrogate */
+    expect_json("\xF0\x8F\xBF\xBF", "\"" R R R R "\""); /* overlong */
+    expect_json("\xF4\x90\x80\x80", "\"" R R R R "\""); /* past U+10FFFF */
+    expect_json("\xFF"
+                "b",
+                "\"" R "b\"");
+    expect_json("\xE2\x82", "\"" R R "\""); /* cut off by the end */
     expect_json("\xF0\x9F\x92", "\"" R R R "\"");
     expect_json("\xC3\"", "\"" R "\\\"\"");
 }

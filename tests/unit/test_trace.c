@@ -43,8 +43,8 @@ static void emit_golden(struct trace *trace)
     trace_end(trace);
 }
 
-#define GOLDEN_LINE                                                                   \
-    "{\"step\":12,\"t\":300000000000,\"ev\":\"db.exec\",\"who\":\"worker-1\","        \
+#define GOLDEN_LINE                                                                                \
+    "{\"step\":12,\"t\":300000000000,\"ev\":\"db.exec\",\"who\":\"worker-1\","                     \
     "\"sql\":\"acquire\",\"rows\":-1,\"owner\":null,\"note\":\"say \\\"hi\\\"\\n\"}"
 
 static void test_trace_event_gives_the_golden_line(void **state)
