@@ -206,9 +206,9 @@ static int bench_command_run(const struct args *args, const void *config)
 const struct command command_bench = {
     .name = "bench",
     .about = "measure what the harness costs, as ratios with bounds",
-    .notes = "What each figure means and how it is obtained is in docs/bench.md. The exit code is 1 "
-             "when a\nmeasured ratio is out of its bound. Use it on a machine that has nothing else "
-             "to do.\n",
+    .notes = "What each figure means and how it is obtained is in docs/bench.md. The exit code is\n"
+             "1 when a measured ratio is out of its bound. Use it on a machine that has nothing\n"
+             "else to do.\n",
     .options = bench_command_options,
     .option_count = FP_COUNT(bench_command_options),
     .config_size = sizeof(struct bench_config),

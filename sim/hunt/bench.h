@@ -1,5 +1,5 @@
-/* What the harness costs, as ratios measured in one run on one machine. What each figure means and how
- * it is obtained is in docs/bench.md. */
+/* What the harness costs, as ratios measured in one run on one machine. What each figure means
+ * and how it is obtained is in docs/bench.md. */
 #ifndef FENCEPOST_BENCH_H
 #define FENCEPOST_BENCH_H
 
@@ -74,8 +74,8 @@ struct bench_report {
 
 typedef void bench_watch(void *self, const char *text);
 
-/* Measure. Nothing is left running, whatever happens; stops soon after *interrupted becomes true. The
- * report is the caller's to release. `watch` hears of what is being done; NULL: nobody. */
+/* Measure. Nothing is left running, whatever happens; stops soon after *interrupted becomes true.
+ * The report is the caller's to release. `watch` hears of what is being done; NULL: nobody. */
 void bench_run(const struct bench_options *options, bench_watch *watch, void *self,
                const volatile bool *interrupted, struct bench_report *report);
 void bench_report_release(struct bench_report *report);

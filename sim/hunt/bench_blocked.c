@@ -39,7 +39,8 @@ static bool take_executable(const char *path, struct strbuf *tester)
 static bool ask_pg_config(const char *program, struct strbuf *tester)
 {
     const char *const argv[] = {program, "--pgxs", NULL};
-    struct spawn spawn = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .cpu = -1};
+    struct spawn spawn = {
+        .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .cpu = -1};
     struct strbuf output = STRBUF_INIT, ignored = STRBUF_INIT;
     bool found = access(program, X_OK) == 0 && spawn_capture(&spawn, &output, &ignored) == ERR_OK &&
                  output.size > 0;
@@ -92,7 +93,8 @@ static void put_spec(struct strbuf *spec, bool blocks, int step_count)
     strbuf_puts(spec, "session s1\nstep s1b { BEGIN; }\nstep s1u { " UPDATE_SQL "; }\n"
                       "step s1c { COMMIT; }\nsession s2\nstep s2u { " UPDATE_SQL "; }\n");
     for (int i = 0; i < step_count; i++)
-        strbuf_puts(spec, blocks ? "permutation s1b s1u s2u s1c\n" : "permutation s1b s1u s1c s2u\n");
+        strbuf_puts(spec, blocks ? "permutation s1b s1u s2u s1c\n"
+                                 : "permutation s1b s1u s1c s2u\n");
 }
 
 /* The specification in memory, ready to be read as a file. -1 with the figure's reason. */
@@ -226,8 +228,8 @@ static enum bench_end measure_rounds(struct bench *bench, struct bench_figure *f
                         bench_median(passing_ns, ROUND_COUNT)) /
                        step_count / (double)NS_PER_US;
     if (theirs_us <= 0) {
-        strbuf_puts(&figure->reason, "isolationtester was no slower with a blocked step: the machine "
-                                     "is too busy to tell");
+        strbuf_puts(&figure->reason, "isolationtester was no slower with a blocked step: the "
+                                     "machine is too busy to tell");
         return BENCH_UNMEASURED;
     }
     figure->value = ours_us / theirs_us;

@@ -101,8 +101,8 @@ static enum bench_end record(struct wire *wire, size_t wanted_count)
             return end;
     }
     strbuf_printf(&wire->figure->reason,
-                  "%s: only %zu of %zu seeds can be played without the harness: %lld are left out for "
-                  "their lock waits, %lld are answered otherwise (%s)",
+                  "%s: only %zu of %zu seeds can be played without the harness: %lld are left out "
+                  "for their lock waits, %lld are answered otherwise (%s)",
                   wire->scenario->name, wire->seed_count, wanted_count * TRIED_PER_WANTED,
                   (long long)wire->waits_count, (long long)wire->differing_count,
                   strbuf_str(&wire->last_difference));
@@ -231,8 +231,9 @@ static enum bench_end measure_line(struct bench *bench, struct bench_figure *fig
 
 enum bench_end bench_bare_wire_ratio(struct bench *bench, struct bench_figure *figure)
 {
-    /* In every seed of the usual one somebody waits. Plain libpq does not find out who, so its row
-     * stands beside the value and is not part of it; its nearest relative has seeds without waits. */
+    /* In every seed of the usual one somebody waits. Plain libpq does not find out who, so its
+     * row stands beside the value and is not part of it; its nearest relative has seeds without
+     * waits. */
     static const struct wire_line lines[] = {
         {BENCH_USUAL, true}, {BENCH_RELATIVE, false}, {BENCH_MIXED, false}};
     struct wire_sum sum = {0};

@@ -8,8 +8,8 @@
 #include "sim/pg/internal.h"
 
 #define BARE_DATABASE "fencepost_bare"
-/* Whoever waits for a lock longer than this waits for something that comes later on the tape: an error
- * ends it. Costs nothing as long as nobody waits. */
+/* Whoever waits for a lock longer than this waits for something that comes later on the tape: an
+ * error ends it. Costs nothing as long as nobody waits. */
 #define BARE_LOCK_TIMEOUT_MS 2000
 /* As pg_lane_slate does. */
 #define BARE_SLATES_PER_SWEEP 256
@@ -487,8 +487,8 @@ static enum err await_gone(struct bare *bare, int pid, struct strbuf *why)
     while (realtime_ns() < deadline_ns) {
         bool present = true;
         PGresult *result;
-        if (!PQsendQueryParams(bare->control, "SELECT 1 FROM pg_stat_get_activity($1::int)", 1, NULL,
-                               params, NULL, NULL, 0))
+        if (!PQsendQueryParams(bare->control, "SELECT 1 FROM pg_stat_get_activity($1::int)", 1,
+                               NULL, params, NULL, NULL, 0))
             return connection_failed(bare->control, why);
         while ((result = PQgetResult(bare->control)) != NULL) {
             present = PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) > 0;
@@ -515,8 +515,8 @@ static enum err play_cut(struct bare *bare, int slot, struct strbuf *why)
 
 /* ---- one take ---- */
 
-/* A take that came out otherwise was given up, and may have left somebody waiting: it gets its lock,
- * or loses its patience. */
+/* A take that came out otherwise was given up, and may have left somebody waiting: it gets its
+ * lock, or loses its patience. */
 static enum err await_left_over(struct bare_connection *connection, struct strbuf *why)
 {
     bool ignored;

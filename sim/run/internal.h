@@ -50,7 +50,8 @@ struct rt {
     struct fiber *fiber;
     void (*body)(struct rt *rt, void *arg);
     void *arg;
-    bool receives; /* suspended in a receive */
+    struct rt_db *sending; /* whose statement is on its way */
+    bool receives;         /* suspended in a receive */
     struct rt *next_receiver;
 };
 
@@ -109,6 +110,8 @@ void actor_crash(struct actor *actor, int64_t restart_after_ns);
 int64_t db_now_ns(const struct run *run);
 
 /* seam_db.c */
+/* The client stops listening for a while: its statement must not wait for it. */
+void connection_goes_on_alone(struct rt_db *db);
 void connections_of_dead(struct run *run, const struct proc *proc);
 void connections_wake(struct run *run);
 void connections_free(struct run *run);

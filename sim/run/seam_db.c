@@ -206,8 +206,15 @@ static void driver_body(void *arg)
 
 static void start_driver(struct rt_db *db)
 {
+    FP_ASSERT(!db->driving);
     db->driving = true;
     fiber_spawn(db->run->sched, db->run->harness, "server", driver_body, db);
+}
+
+void connection_goes_on_alone(struct rt_db *db)
+{
+    if (!db->driving && !db->sent)
+        start_driver(db);
 }
 
 /* ---- ghosts ---- */
@@ -335,13 +342,12 @@ static void cut_after_answer(struct rt *rt, struct rt_db *db, struct rt_rows *ro
 static bool await_answer(struct rt *rt, struct rt_db *db)
 {
     enum drop_how how;
-    if (db->answer != PG_BLOCKED && db->answer != PG_AT_GATE)
-        return true;
-    bool blocked = db->answer == PG_BLOCKED;
-    db->client = rt->fiber;
-    start_driver(db);
-    if (blocked && visit_point(rt, POINT_DB_BLOCKED, db->sql->name, &how))
-        return false;
+    if (!db->driving && (db->answer == PG_BLOCKED || db->answer == PG_AT_GATE)) {
+        bool blocked = db->answer == PG_BLOCKED;
+        start_driver(db);
+        if (blocked && visit_point(rt, POINT_DB_BLOCKED, db->sql->name, &how))
+            return false;
+    }
     while (db->driving)
         fiber_block(rt->run->sched, "waiting for the database");
     return true;
@@ -367,9 +373,12 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
 
     db->in_flight = true;
     db->sent = false;
+    db->client = rt->fiber;
+    rt->sending = db;
     bool reply_lost = visit_point(rt, POINT_DB_SENT, sql->name, &how);
-    db->answer = send_now(db);
-    bool at_once = db->answer == PG_DONE;
+    rt->sending = NULL;
+    /* A client that was paused just now finds its statement on the way, or answered. */
+    bool at_once = !db->driving && !db->sent && (db->answer = send_now(db)) == PG_DONE;
     if (!await_answer(rt, db))
         return abandon(db);
     db->in_flight = false;

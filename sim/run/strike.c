@@ -119,6 +119,8 @@ void fault_pause(struct fault_host *host, int64_t duration_ns)
     begin_fault_event(host, "fault.pause");
     trace_number(run->trace, "duration_ns", duration_ns);
     trace_end(run->trace);
+    if (host->rt->sending)
+        connection_goes_on_alone(host->rt->sending);
     proc_pause(run->sched, host->rt->proc, sched_now_ns(run->sched) + duration_ns);
     trace_event(run->trace, "fault.resumed", host->visit->fiber, NULL);
 }

@@ -300,6 +300,22 @@ static void test_run_pause_lets_others_go_on_and_ends_on_time(void **state)
     scenario_free(scenario);
 }
 
+static void test_run_pause_after_send_statement_runs_meanwhile(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("pause: {target: worker-1, points: db.sent, nth: 7, for: 20m}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    int64_t paused_ns = strtoll(strstr(find("fault.pause", "commit"), "\"t\":") + 4, NULL, 10);
+    int64_t done_ns =
+        strtoll(strstr(find("\"ev\":\"db.exec\"", "\"COMMIT\""), "\"t\":") + 4, NULL, 10);
+    int64_t back_ns = strtoll(strstr(find("fault.resumed", "worker-1"), "\"t\":") + 4, NULL, 10);
+    assert_true(done_ns == paused_ns);
+    assert_true(back_ns == paused_ns + 20 * NS_PER_MIN);
+    scenario_free(scenario);
+}
+
 static void test_run_request_lost_statement_never_runs(void **state)
 {
     (void)state;
@@ -356,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_run_crash_restarts_actor_after_its_time),
         cmocka_unit_test(test_run_crash_after_send_leaves_ghost_that_commits),
         cmocka_unit_test(test_run_pause_lets_others_go_on_and_ends_on_time),
+        cmocka_unit_test(test_run_pause_after_send_statement_runs_meanwhile),
         cmocka_unit_test(test_run_request_lost_statement_never_runs),
         cmocka_unit_test(test_run_reply_lost_statement_runs_and_client_does_not_know),
         cmocka_unit_test(test_run_idle_cut_releases_what_the_session_held),
