@@ -34,12 +34,26 @@ struct statement {
     char name[16];
     bool controls_transaction; /* BEGIN and the like: must not be preceded by anything */
     bool takes_session_locks;  /* may leave locks that outlive its transaction */
+    bool ends_transaction;     /* COMMIT */
+    bool may_write;
 };
 
 struct change_buffer {
     struct arena *arena; /* of the texts; renewed when the buffer is emptied */
     struct pg_change list[CHANGE_COUNT_MAX];
     int count;
+};
+
+/* What travels in one pipeline. */
+enum sent_kind {
+    SENT_PREPARE,
+    SENT_SETTING, /* the clock */
+    SENT_STATEMENT,
+    SENT_DRAIN, /* the changes of watched tables */
+};
+struct sent {
+    enum sent_kind kind;
+    const struct statement *statement;
 };
 
 struct pg_session {
@@ -56,9 +70,9 @@ struct pg_session {
     bool transaction_time_sent;
     bool in_transaction, transaction_failed;
     bool holds_session_locks;          /* perhaps */
+    bool wrote;               /* perhaps, in this transaction */
     const struct statement *statement; /* in flight */
-    /* What was sent with it, in order: the statement that a message prepares, or NULL. */
-    const struct statement *sent[8];
+    struct sent sent[8]; /* with it, in order */
     size_t sent_count, received_count;
     int64_t db_now_ns;
     int64_t wait_began_ns; /* real: no later than this did the wait begin */
@@ -84,6 +98,7 @@ struct pg_lane {
     size_t watched_count;
     bool gated;
     bool parking;
+    bool has_functions; /* the schema has functions of its own, so a query may write */
     struct strbuf wipe_sql;
     int64_t slate_count;
     int64_t opened_sequence;
@@ -121,7 +136,10 @@ enum err park_wait_gone(struct pg_lane *lane, int pid);
 
 /* watch.c */
 enum err watch_install(struct pg_lane *lane, struct strbuf *why);
-void watch_attach(struct pg_session *session);
+/* What a session has noted, and forget it. */
+extern const struct rt_sql watch_drain_sql;
+/* Take what the drain has brought: changes that count when their transaction commits. */
+void watch_take(struct pg_session *session, const char *noted);
 void change_buffer_clear(struct change_buffer *buffer);
 
 /* gate.c */

@@ -12,6 +12,7 @@ static void session_forget(struct pg_session *session)
     session->clock_sent_ns = -1;
     session->in_transaction = false;
     session->holds_session_locks = false;
+    session->wrote = false;
     session->transaction_failed = false;
     session->transaction_time_sent = false;
     session->granted = false;
@@ -21,6 +22,13 @@ static void session_forget(struct pg_session *session)
     session->answer = NULL;
     change_buffer_clear(&session->pending);
     change_buffer_clear(&session->committed);
+}
+
+/* Notices are for people at a terminal. */
+static void ignore_notice(void *self, const PGresult *notice)
+{
+    (void)self;
+    (void)notice;
 }
 
 enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
@@ -37,7 +45,7 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
     session->pid = PQbackendPID(session->conn);
     PQsetErrorVerbosity(session->conn, PQERRORS_TERSE);
     PQsetErrorContextVisibility(session->conn, PQSHOW_CONTEXT_NEVER);
-    watch_attach(session);
+    PQsetNoticeReceiver(session->conn, ignore_notice, NULL);
     int piped = PQsetnonblocking(session->conn, 1) == 0 && PQenterPipelineMode(session->conn);
     FP_ASSERT(piped);
     session->gate_held = false;
@@ -76,7 +84,8 @@ void pool_discard(struct pg_session *session)
 static bool run_plain(struct pg_session *session, const struct statement *statement)
 {
     session->statement = statement;
-    session->sent_count = 0;
+    session->sent[0] = (struct sent){SENT_STATEMENT, statement};
+    session->sent_count = 1;
     session->received_count = 0;
     session->state = SESSION_BUSY;
     PQclear(session->answer);

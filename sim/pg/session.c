@@ -35,20 +35,38 @@ static const char *skip_blanks(const char *text)
     }
 }
 
+static bool begins_with_one_of(const char *text, const char *const *words, size_t word_count)
+{
+    text = skip_blanks(text);
+    size_t size = 0;
+    while (isalpha((unsigned char)text[size]))
+        size++;
+    for (size_t i = 0; i < word_count; i++)
+        if (strlen(words[i]) == size && strncasecmp(text, words[i], size) == 0)
+            return true;
+    return false;
+}
+
 /* These must be the first of their transaction, or do not need to know the time. */
 static bool controls_transaction(const char *text)
 {
     static const char *const words[] = {"BEGIN",    "START", "COMMIT",    "END",
                                         "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE",
                                         "SET",      "RESET", "PREPARE",   "DISCARD"};
-    text = skip_blanks(text);
-    size_t size = 0;
-    while (isalpha((unsigned char)text[size]))
-        size++;
-    for (size_t i = 0; i < FP_COUNT(words); i++)
-        if (strlen(words[i]) == size && strncasecmp(text, words[i], size) == 0)
-            return true;
-    return false;
+    return begins_with_one_of(text, words, FP_COUNT(words));
+}
+
+/* A query changes nothing, unless it calls a function of the schema's own. */
+static bool may_write(const struct pg_lane *lane, const char *text)
+{
+    static const char *const words[] = {"SELECT", "SHOW", "VALUES", "TABLE", "FETCH"};
+    return lane->has_functions || !begins_with_one_of(text, words, FP_COUNT(words));
+}
+
+static bool ends_transaction(const char *text)
+{
+    static const char *const words[] = {"COMMIT", "END"};
+    return begins_with_one_of(text, words, FP_COUNT(words));
 }
 
 static const struct statement *statement_of(struct pg_lane *lane, const struct rt_sql *sql)
@@ -62,6 +80,8 @@ static const struct statement *statement_of(struct pg_lane *lane, const struct r
     statement->sql = sql;
     statement->controls_transaction = controls_transaction(sql->text);
     statement->takes_session_locks = strcasestr(sql->text, "advisory") != NULL;
+    statement->ends_transaction = ends_transaction(sql->text);
+    statement->may_write = !statement->controls_transaction && may_write(lane, sql->text);
     lane->statement_count++;
     return statement;
 }
@@ -84,22 +104,23 @@ static void set_prepared(struct pg_session *session, const struct statement *sta
 #define NOW_SQL "SELECT pg_catalog.set_config('fencepost.now', $1, true)"
 
 /* One message of the pipeline, whose result will come in its turn. */
-static void note_sent(struct pg_session *session, const struct statement *prepares)
+static void note_sent(struct pg_session *session, enum sent_kind kind,
+                      const struct statement *statement)
 {
     FP_ASSERT(session->sent_count < FP_COUNT(session->sent));
-    session->sent[session->sent_count++] = prepares;
+    session->sent[session->sent_count++] = (struct sent){kind, statement};
 }
 
-static bool send_prepared(struct pg_session *session, const struct statement *statement,
-                          const char *const *params)
+static bool send_prepared(struct pg_session *session, enum sent_kind kind,
+                          const struct statement *statement, const char *const *params)
 {
     const struct rt_sql *sql = statement->sql;
     if (!is_prepared(session, statement)) {
-        note_sent(session, statement);
+        note_sent(session, SENT_PREPARE, statement);
         if (!PQsendPrepare(session->conn, statement->name, sql->text, 0, NULL))
             return false;
     }
-    note_sent(session, NULL);
+    note_sent(session, kind, statement);
     return PQsendQueryPrepared(session->conn, statement->name, sql->param_count, params, NULL, NULL,
                                0) == 1;
 }
@@ -109,7 +130,7 @@ static bool send_setting(struct pg_session *session, const struct rt_sql *sql, i
     char text[WALLTEXT_SIZE];
     walltext_format(epoch_ns, text);
     const char *params[1] = {text};
-    return send_prepared(session, statement_of(session->lane, sql), params);
+    return send_prepared(session, SENT_SETTING, statement_of(session->lane, sql), params);
 }
 
 /* The database's clock travels with the statement, and only when it has moved. Within a transaction
@@ -132,29 +153,56 @@ static bool send_clock(struct pg_session *session, const struct statement *state
     return send_setting(session, &clock_sql, session->db_now_ns);
 }
 
+/* The changes that the watch has noted in the session travel back with the statement that commits
+ * them, or with the COMMIT. */
+static bool send_drain(struct pg_session *session)
+{
+    return send_prepared(session, SENT_DRAIN, statement_of(session->lane, &watch_drain_sql), NULL);
+}
+
 static bool send_statement(struct pg_session *session, const char *const *params)
 {
+    const struct statement *statement = session->statement;
+    bool watched = session->lane->watched_count > 0;
     session->sent_count = 0;
     session->received_count = 0;
-    return send_clock(session, session->statement) &&
-           send_prepared(session, session->statement, params) && PQpipelineSync(session->conn) == 1;
+    session->wrote |= statement->may_write;
+    if (watched && statement->ends_transaction && session->in_transaction && session->wrote &&
+        !session->transaction_failed && !send_drain(session))
+        return false;
+    if (!send_clock(session, statement) ||
+        !send_prepared(session, SENT_STATEMENT, statement, params))
+        return false;
+    if (watched && statement->may_write && !session->in_transaction && !send_drain(session))
+        return false;
+    return PQpipelineSync(session->conn) == 1;
 }
 
 /* ---- receiving ---- */
 
 enum reading { READING_MORE, READING_COMPLETE, READING_BROKEN };
 
+/* The answer is that of the statement itself, or the first error; what follows an error in the
+ * pipeline was not run. */
+static bool is_answer(const struct pg_session *session, const struct sent *sent,
+                      ExecStatusType status)
+{
+    if (status == PGRES_FATAL_ERROR)
+        return !session->answer || PQresultStatus(session->answer) != PGRES_FATAL_ERROR;
+    return sent->kind == SENT_STATEMENT && status != PGRES_PIPELINE_ABORTED;
+}
+
 static void keep_answer(struct pg_session *session, PGresult *result)
 {
-    const struct statement *prepares = NULL;
-    if (session->received_count < session->sent_count)
-        prepares = session->sent[session->received_count++];
+    ExecStatusType status = PQresultStatus(result);
+    FP_ASSERT(session->received_count < session->sent_count);
+    const struct sent *sent = &session->sent[session->received_count++];
     /* A statement stays prepared even when what follows fails. */
-    if (prepares && PQresultStatus(result) == PGRES_COMMAND_OK)
-        set_prepared(session, prepares);
-    /* The first error is the answer; what follows it in the pipeline was not run. */
-    bool have_error = session->answer && PQresultStatus(session->answer) == PGRES_FATAL_ERROR;
-    if (have_error || PQresultStatus(result) == PGRES_PIPELINE_ABORTED) {
+    if (sent->kind == SENT_PREPARE && status == PGRES_COMMAND_OK)
+        set_prepared(session, sent->statement);
+    if (sent->kind == SENT_DRAIN && status == PGRES_TUPLES_OK)
+        watch_take(session, PQgetvalue(result, 0, 0));
+    if (!is_answer(session, sent, status)) {
         PQclear(result);
         return;
     }
@@ -264,6 +312,7 @@ static void take_changes(struct pg_session *session)
     struct pg_result *result = &session->result;
     if (session->in_transaction)
         return;
+    session->wrote = false;
     if (!result->committed) {
         change_buffer_clear(&session->pending);
         return;
