@@ -70,9 +70,9 @@ struct pg_session {
     bool transaction_time_sent;
     bool in_transaction, transaction_failed;
     bool holds_session_locks;          /* perhaps */
-    bool wrote;               /* perhaps, in this transaction */
+    bool wrote;                        /* perhaps, in this transaction */
     const struct statement *statement; /* in flight */
-    struct sent sent[8]; /* with it, in order */
+    struct sent sent[8];               /* with it, in order */
     size_t sent_count, received_count;
     int64_t db_now_ns;
     int64_t wait_began_ns; /* real: no later than this did the wait begin */

@@ -143,8 +143,8 @@ enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, s
     lane->statement_count = 0;
     lane->watched = schema->watched;
     lane->watched_count = schema->watched_count;
-    lane->has_functions = strcasestr(schema->schema_sql, "FUNCTION") ||
-                          strcasestr(schema->schema_sql, "PROCEDURE");
+    lane->has_functions =
+        strcasestr(schema->schema_sql, "FUNCTION") || strcasestr(schema->schema_sql, "PROCEDURE");
     enum err err = control_run(lane, "DROP SCHEMA IF EXISTS fencepost CASCADE;"
                                      "DROP SCHEMA IF EXISTS public CASCADE;"
                                      "CREATE SCHEMA public AUTHORIZATION fencepost;"

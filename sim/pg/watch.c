@@ -1,8 +1,9 @@
 /* The committed changes of watched tables, as the server reports them.
  *
- * A row trigger notes each change in a setting of the session that makes it. A setting is undone with
- * the transaction, so what is noted when a COMMIT is sent is what the transaction has changed. The
- * harness fetches it in the same pipeline, so it learns of a change even when the actor never does. */
+ * A row trigger notes each change in a setting of the session that makes it. A setting is undone
+ * with the transaction, so what is noted when a COMMIT is sent is what the transaction has changed.
+ * The harness fetches it in the same pipeline, so it learns of a change even when the actor never
+ * does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,10 @@
 #define VALUE_SEPARATOR '\x1f'
 #define VALUE_NULL "\x1d"
 
-const struct rt_sql watch_drain_sql = {
-    "drain",
-    "SELECT pg_catalog.current_setting('fencepost.log', true), "
-    "pg_catalog.set_config('fencepost.log', '', false)",
-    0};
+const struct rt_sql watch_drain_sql = {"drain",
+                                       "SELECT pg_catalog.current_setting('fencepost.log', true), "
+                                       "pg_catalog.set_config('fencepost.log', '', false)",
+                                       0};
 
 static int column_list(const struct watched_table *table, const char **out)
 {
