@@ -1,5 +1,6 @@
 # Every tests/<kind>/test_*.c is a cmocka binary and every tests/<kind>/test_*.sh a script; <kind> is
-# the ctest label. A comment line `# fencepost-test: timeout=300 serial` changes how it runs.
+# the ctest label. A comment line `# fencepost-test: timeout=300 serial` changes how it runs;
+# `plain-only` leaves it out of sanitizer builds.
 # Tests run in the source directory and find the build in FENCEPOST_BUILD, the binary in
 # FENCEPOST_BIN. run_one.sh counts what passed and enforces the timeout.
 set(FP_TALLY_DIR ${CMAKE_BINARY_DIR}/tally)
@@ -12,6 +13,9 @@ function(fp_add_test name kind file)
   set(timeout_integration 300)
   set(timeout_s ${timeout_${kind}})
   file(STRINGS ${file} wishes REGEX "^(#|//|/[*]| [*]) fencepost-test:")
+  if(wishes MATCHES "plain-only" AND CMAKE_C_FLAGS_RELWITHDEBINFO MATCHES "sanitize")
+    return()
+  endif()
   if(wishes MATCHES "timeout=([0-9]+)")
     set(timeout_s ${CMAKE_MATCH_1})
   endif()
