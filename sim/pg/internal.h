@@ -35,6 +35,7 @@ struct statement {
     bool controls_transaction; /* BEGIN and the like: must not be preceded by anything */
     bool takes_session_locks;  /* may leave locks that outlive its transaction */
     bool ends_transaction;     /* COMMIT */
+    bool leaves_nothing;       /* in its session, once its transaction is over */
     bool may_write;
 };
 
@@ -71,6 +72,7 @@ struct pg_session {
     bool in_transaction, transaction_failed;
     bool holds_session_locks;          /* perhaps */
     bool wrote;                        /* perhaps, in this transaction */
+    bool as_new;                       /* but for what is prepared */
     const struct statement *statement; /* in flight */
     struct sent sent[8];               /* with it, in order */
     size_t sent_count, received_count;
@@ -156,6 +158,9 @@ void pool_discard(struct pg_session *session);
 void pool_drain(struct pg_lane *lane);
 
 /* session.c */
+/* After this statement, once its transaction is over, a session cannot be told from a new one, but
+ * for what is prepared in it. In doubt false. */
+bool sql_leaves_nothing(const char *text);
 /* Wait for the answer whatever it is, also when it is long in coming. False: lost or trouble. */
 bool session_wait_answer(struct pg_session *session);
 

@@ -6,10 +6,16 @@
 
 #include "sim/pg/internal.h"
 
-static void session_forget(struct pg_session *session)
+/* Nothing is known of the server's side any more. */
+static void session_forget_all(struct pg_session *session)
 {
     memset(session->prepared, 0, sizeof session->prepared);
     session->clock_sent_ns = -1;
+    session->as_new = true;
+}
+
+static void session_forget(struct pg_session *session)
+{
     session->in_transaction = false;
     session->holds_session_locks = false;
     session->wrote = false;
@@ -49,6 +55,7 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
     int piped = PQsetnonblocking(session->conn, 1) == 0 && PQenterPipelineMode(session->conn);
     FP_ASSERT(piped);
     session->gate_held = false;
+    session_forget_all(session);
     session_forget(session);
     session->state = SESSION_FREE;
     return ERR_OK;
@@ -107,12 +114,17 @@ void pool_reset(struct pg_session *session)
     bool ok = PQstatus(session->conn) == CONNECTION_OK;
     if (ok && session->in_transaction)
         ok = run_plain(session, &rollback);
-    if (ok)
+    /* What is prepared may stay: its plans end with the next clean slate, as every table does, so a
+     * new one would be made alike. Preparing it all again would cost more than the statements. */
+    bool discards = !session->as_new;
+    if (ok && discards)
         ok = run_plain(session, &discard);
     if (!ok) {
         pool_discard(session);
         return;
     }
+    if (discards)
+        session_forget_all(session);
     session_forget(session);
     session->state = SESSION_FREE;
 }

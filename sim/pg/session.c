@@ -63,6 +63,18 @@ static bool may_write(const struct pg_lane *lane, const char *text)
     return lane->has_functions || !begins_with_one_of(text, words, FP_COUNT(words));
 }
 
+bool sql_leaves_nothing(const char *text)
+{
+    static const char *const words[] = {"SELECT", "INSERT", "UPDATE",   "DELETE", "WITH",
+                                        "VALUES", "BEGIN",  "START",    "COMMIT", "END",
+                                        "ABORT",  "TABLE",  "ROLLBACK", "RELEASE"};
+    static const char *const traces[] = {"advisory", "set_config", "currval", "lastval", "pg_temp"};
+    for (size_t i = 0; i < FP_COUNT(traces); i++)
+        if (strcasestr(text, traces[i]))
+            return false;
+    return begins_with_one_of(text, words, FP_COUNT(words));
+}
+
 static bool ends_transaction(const char *text)
 {
     static const char *const words[] = {"COMMIT", "END"};
@@ -81,6 +93,7 @@ static const struct statement *statement_of(struct pg_lane *lane, const struct r
     statement->controls_transaction = controls_transaction(sql->text);
     statement->takes_session_locks = strcasestr(sql->text, "advisory") != NULL;
     statement->ends_transaction = ends_transaction(sql->text);
+    statement->leaves_nothing = !lane->has_functions && sql_leaves_nothing(sql->text);
     statement->may_write = !statement->controls_transaction && may_write(lane, sql->text);
     lane->statement_count++;
     return statement;
@@ -239,15 +252,19 @@ static bool wait_readable(struct pg_session *session, int64_t wait_ns)
 }
 
 /* Can anybody hold a lock that this statement might wait for? A session between two transactions
- * holds none, unless it is one that outlives transactions. Wrong guesses only cost time. */
+ * holds none but advisory ones, which only matter to who asks for such. Wrong guesses only cost
+ * time. */
 static bool is_calm(const struct pg_session *session)
 {
     const struct pg_lane *lane = session->lane;
+    bool wants_session_locks = session->statement->takes_session_locks || lane->has_functions;
     if (lane->gated || lane->blocked_count > 0)
         return false;
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         const struct pg_session *other = &lane->sessions[i];
-        if (other != session && (other->in_transaction || other->holds_session_locks))
+        if (other == session)
+            continue;
+        if (other->in_transaction || (wants_session_locks && other->holds_session_locks))
             return false;
     }
     return true;
@@ -444,6 +461,7 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
     FP_ASSERT(session->state == SESSION_IDLE);
     session->statement = statement_of(session->lane, sql);
     session->holds_session_locks |= session->statement->takes_session_locks;
+    session->as_new &= session->statement->leaves_nothing;
     session->db_now_ns = db_now_ns;
     PQclear(session->answer);
     session->answer = NULL;
@@ -538,6 +556,23 @@ bool pg_session_is_deadlocked(const struct pg_session *session)
 const struct pg_result *pg_session_result(const struct pg_session *session)
 {
     return &session->result;
+}
+
+static void clear_answer(void *answer)
+{
+    PQclear(answer);
+}
+
+void pg_session_keep_rows(struct pg_session *session, struct arena *arena)
+{
+    FP_ASSERT(session->state == SESSION_IDLE);
+    if (!session->answer)
+        return;
+    arena_defer(arena, clear_answer, session->answer);
+    arena_defer(arena, free, session->cells);
+    session->answer = NULL;
+    session->cells = NULL;
+    session->cell_capacity = 0;
 }
 
 bool pg_session_in_transaction(const struct pg_session *session)

@@ -5,6 +5,7 @@
 #ifndef FENCEPOST_SESSION_H
 #define FENCEPOST_SESSION_H
 
+#include "sim/core/arena.h"
 #include "sim/pg/lane.h"
 
 struct pg_session;
@@ -62,6 +63,8 @@ bool pg_session_is_deadlocked(const struct pg_session *session);
 
 /* Valid after PG_DONE until the next call on this session. */
 const struct pg_result *pg_session_result(const struct pg_session *session);
+/* The rows of the last statement outlive the session from now on: they live as long as `arena`. */
+void pg_session_keep_rows(struct pg_session *session, struct arena *arena);
 bool pg_session_in_transaction(const struct pg_session *session);
 
 /* Any word the caller wants back. */

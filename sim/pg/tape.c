@@ -129,8 +129,8 @@ static struct tape_operation *add_operation(struct tape *tape, enum tape_kind ki
 {
     if (tape->operation_count == tape->operation_capacity) {
         tape->operation_capacity = tape->operation_capacity ? 2 * tape->operation_capacity : 1024;
-        tape->operations = fp_realloc(tape->operations,
-                                      tape->operation_capacity * sizeof tape->operations[0]);
+        tape->operations =
+            fp_realloc(tape->operations, tape->operation_capacity * sizeof tape->operations[0]);
     }
     FP_ASSERT(slot >= 0 && slot < SESSION_COUNT_MAX);
     last_take(tape)->count++;
@@ -170,8 +170,7 @@ void tape_send(struct tape *tape, int slot, const struct rt_sql *sql, const char
 {
     struct tape_operation *operation = add_operation(tape, TAPE_SEND, slot);
     operation->statement = statement_index(tape, sql);
-    const char **copy =
-        arena_alloc(tape->arena, ((size_t)sql->param_count + 1) * sizeof copy[0]);
+    const char **copy = arena_alloc(tape->arena, ((size_t)sql->param_count + 1) * sizeof copy[0]);
     for (int i = 0; i < sql->param_count; i++)
         copy[i] = params[i] ? arena_strdup(tape->arena, params[i]) : NULL;
     operation->params = copy;
@@ -203,6 +202,7 @@ struct bare_connection {
     int pid;
     bool in_use;
     uint64_t prepared[STATEMENT_COUNT_MAX / 64];
+    bool as_new;                       /* as in struct pg_session */
     const struct tape_operation *sent; /* its answer has not been taken yet */
     bool prepares;                     /* with a Parse before it */
 };
@@ -270,8 +270,9 @@ static enum err make_database(const struct pg_lane *lane, struct strbuf *why)
 static enum err make_tables(struct bare *bare, const char *plain_sql, struct strbuf *why)
 {
     struct strbuf sql = STRBUF_INIT;
-    strbuf_printf(&sql, "ALTER DATABASE " BARE_DATABASE " SET lock_timeout = %d;"
-                        "SET ROLE fencepost;\n%s;\nRESET ROLE",
+    strbuf_printf(&sql,
+                  "ALTER DATABASE " BARE_DATABASE " SET lock_timeout = %d;"
+                  "SET ROLE fencepost;\n%s;\nRESET ROLE",
                   BARE_LOCK_TIMEOUT_MS, plain_sql);
     enum err err = plain_run(bare->control, strbuf_str(&sql), why);
     strbuf_release(&sql);
@@ -402,8 +403,9 @@ static enum err play_send(struct bare_connection *connection, const struct tape 
     const struct tape_statement *statement = &tape->statements[operation->statement];
     PGconn *conn = connection->conn;
     connection->sent = operation;
-    connection->prepares = !(connection->prepared[operation->statement / 64] >>
-                                 (operation->statement % 64) & 1);
+    connection->as_new &= sql_leaves_nothing(statement->sql->text);
+    connection->prepares =
+        !(connection->prepared[operation->statement / 64] >> (operation->statement % 64) & 1);
     /* In one round trip, as the harness does it. */
     bool sent = (!connection->prepares ||
                  PQsendPrepare(conn, statement->name, statement->sql->text, 0, NULL)) &&
@@ -440,6 +442,7 @@ static enum err play_connect(struct bare *bare, struct bare_connection *connecti
         return err;
     connection->pid = PQbackendPID(connection->conn);
     memset(connection->prepared, 0, sizeof connection->prepared);
+    connection->as_new = true;
     int piped = PQenterPipelineMode(connection->conn);
     FP_ASSERT(piped);
     return ERR_OK;
@@ -469,9 +472,11 @@ static enum err play_close(struct bare *bare, int slot, struct strbuf *why)
     FP_ASSERT(!connection->sent);
     if (PQtransactionStatus(connection->conn) != PQTRANS_IDLE)
         err = run_alone(connection, "ROLLBACK", why);
-    if (err == ERR_OK)
+    if (err == ERR_OK && !connection->as_new) {
         err = run_alone(connection, "DISCARD ALL", why);
-    memset(connection->prepared, 0, sizeof connection->prepared);
+        memset(connection->prepared, 0, sizeof connection->prepared);
+    }
+    connection->as_new = true;
     connection->in_use = false;
     bare->by_slot[slot] = NULL;
     return err;
