@@ -20,9 +20,14 @@
     X(POINT_DB_BLOCKED, "db.blocked", "the statement waits for a lock")                            \
     X(POINT_CLOUD_CALL, "cloud.call", "before a call to the cloud")                                \
     X(POINT_CLOUD_DONE, "cloud.done", "the cloud has answered")                                    \
+    X(POINT_STORE_CALL, "store.call", "before a call to the artifact store")                       \
+    X(POINT_STORE_DONE, "store.done", "the artifact store has answered")                           \
     X(POINT_QUEUE_RECEIVE, "queue.receive", "before a receive")                                    \
     X(POINT_QUEUE_RECEIVED, "queue.received", "a message has come")                                \
     X(POINT_QUEUE_DELETE, "queue.delete", "before a message is deleted")                           \
+    X(POINT_QUEUE_SEND, "queue.send", "before a message is sent")                                  \
+    X(POINT_DEAD_RECEIVED, "dead.received", "a dead letter has come")                              \
+    X(POINT_DEAD_SETTLE, "dead.settle", "before a dead letter is deleted or put back")             \
     X(POINT_SLEEP, "sleep", "before a sleep")                                                      \
     X(POINT_WAKE, "wake", "after a sleep")
 
@@ -59,23 +64,41 @@ enum drop_how {
     DROP_IDLE,         /* between two statements */
 };
 
+/* How a call to the cloud goes wrong; the mildest first. */
+enum cloud_error {
+    CLOUD_ERROR_THROTTLED,    /* refused at once */
+    CLOUD_ERROR_REQUEST_LOST, /* it never arrives; the caller learns of a timeout */
+    CLOUD_ERROR_REPLY_LOST,   /* it happens; the caller learns of a timeout */
+    CLOUD_ERROR_QUOTA,        /* refused at once */
+    CLOUD_ERROR_CREDENTIALS,  /* refused at once */
+    CLOUD_ERROR_COUNT
+};
+
 struct fault_host;
 
 /* One visit of a point. Text is static or lives during the call. */
 struct fault_visit {
-    enum fault_point point;
-    const char *actor;     /* "worker-1" */
-    const char *role;      /* "worker" */
-    const char *fiber;     /* "worker-1/heartbeat" */
-    const char *operation; /* statement name, cloud operation, ... */
+    enum fault_point point; /* FAULT_POINT_COUNT: none, it strikes by the clock */
+    const char *actor;      /* "worker-1" */
+    const char *role;       /* "worker" */
+    const char *fiber;      /* "worker-1/heartbeat" */
+    const char *operation;  /* statement name, cloud operation, ... */
     int64_t t_ns;
 };
 
-/* What a fault may do. All act on the actor of the visit. */
+/* What a fault may do. Those up to fault_fail_store act on the actor of the visit. */
 void fault_crash(struct fault_host *host,
                  int64_t restart_after_ns); /* < 0: never. Does not return */
 void fault_pause(struct fault_host *host, int64_t duration_ns);
+/* DROP_IDLE where no statement has just been answered: one of the process's idle connections is
+ * cut, which one is drawn. A strike that finds none does not count. */
 void fault_drop_connection(struct fault_host *host, enum drop_how how);
+/* At POINT_CLOUD_CALL, POINT_STORE_CALL: the call about to be made fails. */
+void fault_fail_cloud(struct fault_host *host, enum cloud_error error);
+void fault_fail_store(struct fault_host *host);
+/* Rows of the strategy's lock table vanish in one commit: all of them, or a drawn one. What a
+ * transaction under way has locked stays. A strike that finds no row does not count. */
+void fault_lose_locks(struct fault_host *host, bool one);
 /* An integer in the fault's own stream; 0 is the mildest. */
 uint32_t fault_draw(struct fault_host *host, uint32_t n);
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range);
@@ -92,6 +115,8 @@ struct fault_kind {
     /* Where it can strike with this config, when that is less than `points`; NULL: at all of them.
      */
     uint64_t (*points_of)(const void *config);
+    /* When it strikes by the clock, once, instead of at points; < 0: at points. NULL: never so. */
+    int64_t (*at_ns)(const void *config);
     /* It strikes now. */
     void (*strike)(struct fault_host *host, const void *config, const struct fault_visit *visit);
 };

@@ -84,6 +84,15 @@ static void put_faults(struct json_out *out, const struct campaign_scenario *ite
     json_object_end(out);
 }
 
+static void put_reached(struct json_out *out, const struct tally *reached)
+{
+    json_key(out, "reached");
+    json_object_begin(out);
+    for (size_t i = 0; reached && i < tally_size(reached); i++)
+        put_int(out, tally_key(reached, i), tally_count(reached, i));
+    json_object_end(out);
+}
+
 static void put_expected(struct json_out *out, const struct campaign_scenario *item)
 {
     struct strbuf text = STRBUF_INIT;
@@ -114,6 +123,7 @@ static void put_scenario(struct json_out *out, const struct campaign_scenario *i
     put_double(out, "virtual_s", (double)item->counts.virtual_ns / (double)NS_PER_S, 3);
     put_faults(out, item);
     put_counts(out, &item->counts);
+    put_reached(out, item->reached);
     put_hex(out, "hash", item->hash);
     put_failure(out, "first_failure", &item->first_failure);
     put_failure(out, "first_unknown", &item->first_unknown);

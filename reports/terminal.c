@@ -380,3 +380,31 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
     put_caught(out, report);
     report_terminal_findings(report, colour, out);
 }
+
+/* ---- what was reached ---- */
+
+static int key_width(const struct tally *reached)
+{
+    int width = 0;
+    for (size_t i = 0; i < tally_size(reached); i++)
+        width = wider(width, tally_key(reached, i), TALLY_KEY_SIZE_MAX);
+    return width;
+}
+
+void report_terminal_reached(const struct campaign_report *report, struct strbuf *out)
+{
+    for (size_t i = 0; i < report->scenario_count; i++) {
+        const struct campaign_scenario *item = &report->scenarios[i];
+        if (!item->reached)
+            continue;
+        strbuf_printf(out, "\nreached in %s (%s), ", item->scenario->name, item->scenario->variant);
+        put_counted(out, item->seed_count, "seed", "seeds");
+        strbuf_puts(out, ":\n");
+        int width = key_width(item->reached);
+        for (size_t k = 0; k < tally_size(item->reached); k++) {
+            strbuf_printf(out, "  %-*s  ", width, tally_key(item->reached, k));
+            put_count(out, tally_count(item->reached, k));
+            strbuf_putc(out, '\n');
+        }
+    }
+}

@@ -10,6 +10,9 @@
  * designs were caught; last, everything that was not expected, each with the command that shows it.
  * Nothing when nothing was run. */
 void report_terminal(const struct campaign_report *report, bool colour, struct strbuf *out);
+/* How often each kind of event happened, and of jobs, faults and alerts each class, by scenario.
+ * For whoever asks whether something was reached at all. */
+void report_terminal_reached(const struct campaign_report *report, struct strbuf *out);
 /* The last part alone; nothing when all is as expected. */
 void report_terminal_findings(const struct campaign_report *report, bool colour,
                               struct strbuf *out);

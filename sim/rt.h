@@ -108,6 +108,7 @@ void rt_db_close(struct rt *rt, struct rt_db *db);
 struct rt_message {
     int64_t receipt; /* of this delivery */
     int receive_count;
+    int64_t age_ns; /* since it was sent; of a dead letter: since it died */
     char group[RT_GROUP_SIZE_MAX];
     char body[RT_MESSAGE_SIZE_MAX];
 };
@@ -120,6 +121,15 @@ enum err rt_queue_delete(struct rt *rt, int64_t receipt);
 enum err rt_queue_change_visibility(struct rt *rt, int64_t receipt, int64_t visible_in_ns);
 /* MAY SUSPEND. The same body in the same group within five minutes is taken once. */
 enum err rt_queue_send(struct rt *rt, const char *group, const char *body);
+
+/* The dead-letter queue: what was delivered too often without being deleted. MAY SUSPEND; does not
+ * wait. ERR_QUEUE_EMPTY: there is none, or none that is not in flight. A message received here is
+ * invisible to other receivers of dead letters for the visibility timeout. */
+enum err rt_dead_receive(struct rt *rt, struct rt_message *message);
+/* MAY SUSPEND. Put it back to the end of its group, as new. ERR_QUEUE_STALE_RECEIPT: it was
+ * received again meanwhile, or is gone. */
+enum err rt_dead_redrive(struct rt *rt, int64_t receipt);
+enum err rt_dead_delete(struct rt *rt, int64_t receipt);
 
 /* ---- the cloud ---- */
 
@@ -154,6 +164,39 @@ struct rt_cloud_reply {
  * ERR_FENCED: refused, nothing was changed. */
 enum err rt_cloud_call(struct rt *rt, const struct rt_cloud_request *request,
                        struct rt_cloud_reply *reply);
+
+/* ---- the artifact store ---- */
+
+#define RT_OBJECT_SIZE_MAX 512
+
+struct rt_object {
+    int64_t version; /* 1, 2, ... */
+    char content[RT_OBJECT_SIZE_MAX];
+};
+/* MAY SUSPEND. The latest version. ERR_STORE_ABSENT: there is none. ERR_STORE_UNAVAILABLE: try
+ * again. *object is zeroed unless ERR_OK. */
+enum err rt_store_get(struct rt *rt, const char *key, struct rt_object *object);
+/* MAY SUSPEND. Adds a version; both texts are copied. ERR_FENCED: refused, the claim's token is
+ * older than one already seen for this key. ERR_STORE_UNAVAILABLE: nothing was written. */
+enum err rt_store_put(struct rt *rt, const char *key, const char *content,
+                      const struct rt_claim *claim);
+
+/* ---- metrics and alerts: what a monitoring system sees of this process ---- */
+
+/* Count `add` more of metric{label="value"}; label may be NULL. Suspends never. The monitoring
+ * system keeps what it has seen when the process dies. */
+void rt_metric_count(struct rt *rt, const char *metric, const char *label, const char *value,
+                     int64_t add);
+/* One observation of a duration, for a histogram in seconds. Suspends never. */
+void rt_metric_observe(struct rt *rt, const char *metric, const char *label, const char *value,
+                       int64_t duration_ns);
+/* How much was counted of `metric`, over all labels and processes, within the last `window_ns`. */
+int64_t rt_metric_sum(struct rt *rt, const char *metric, int64_t window_ns);
+/* Tell the operator. `severity` is "warning" or "critical"; `subject` is what it is about. An alert
+ * that fires already for this subject is not raised again; rt_alert_clear ends it. Suspends never.
+ */
+void rt_alert(struct rt *rt, const char *alert, const char *severity, const char *subject);
+void rt_alert_clear(struct rt *rt, const char *alert, const char *subject);
 
 /* ---- what happened ---- */
 

@@ -67,19 +67,79 @@ struct watched_table {
     const char *const *pending_values; /* ended by NULL */
 };
 
-/* How the lock table reads, for lock_exclusive. */
+/* What invariants must know of a strategy. Every table is a watched one and every column one of its
+ * watched columns; what a strategy does not have is NULL, and the invariants that need it do not
+ * apply to it. */
+
+/* How the lock table reads. */
 struct lock_view {
     const char *table;
     const char *resource_column;
     const char *until_column; /* a timestamp: live while later than the database's clock; NULL: a
                                  row is a lock */
+    const char *job_column;   /* the key of the job that it is held for */
+    const char *token_column;
+    const char *expires_column; /* a timestamp: from then on anybody may take the lock away; its
+                                   renewals must be watched too */
 };
 
-/* How the status of a resource may change, for valid_transitions. */
+/* How a status may change. */
 struct state_machine {
-    const char *table;               /* a watched table; NULL: there is none */
-    const char *column;              /* one of its watched columns */
+    const char *table;
+    const char *column;
     const char *const (*allowed)[2]; /* from, to; ended by {NULL, NULL} */
+};
+
+/* How the table of resources reads. Its key has one column. */
+struct resource_status {
+    const char *name;
+    bool in_progress; /* somebody is at work on it */
+    bool has_parts;   /* the cloud may have something of it */
+};
+struct resource_view {
+    const char *table;
+    const char *status_column;
+    const char *token_column;
+    const struct resource_status *statuses; /* all of them, ended by a NULL name */
+};
+
+/* How the table of jobs reads. Its key has one column. */
+struct job_type {
+    const char *name;
+    const char *in_progress; /* the resource's status while it runs */
+    const char *const *from; /* statuses from which it may start, ended by NULL */
+};
+struct job_view {
+    const char *table;
+    const char *resource_column; /* the key of the resource that it is for */
+    const char *type_column;
+    const char *status_column;
+    const char *code_column;  /* why it failed */
+    const char *group_column; /* its message group */
+    const char *root_column; /* the first job of which it is a retry; its own key when it is none */
+    const char *pending, *running, *succeeded, *failed; /* the statuses */
+    const struct job_type *types;                       /* ended by a NULL name */
+};
+
+/* What must be alerted about, and by whom. */
+struct alert_view {
+    const char *monitor_role; /* the actors that look */
+    int64_t round_ns;         /* no longer from one look to the next */
+    const char *stale_lock;   /* alert about a resource whose lock expired this long ago */
+    int64_t stale_after_ns;
+    const char *long_job; /* alert about a job that has been running for so long */
+    int64_t long_after_ns;
+    const char *contention; /* alert when more than `contention_count` such events come within the
+                               window */
+    const char *contention_event;
+    int contention_count;
+    int64_t contention_window_ns;
+};
+
+/* A metric that the strategy's actors count or observe, for the reader of an exposition. */
+struct metric {
+    const char *name;
+    const char *about; /* one sentence */
 };
 
 struct strategy {
@@ -98,7 +158,13 @@ struct strategy {
     const struct watched_table *watched;
     size_t watched_count;
     struct lock_view lock;
-    struct state_machine states;
+    const struct state_machine *states;
+    size_t state_count;
+    struct resource_view resources;
+    struct job_view jobs;
+    struct alert_view alerts;
+    const struct metric *metrics;
+    size_t metric_count;
 };
 
 /* All of them, ended by NULL. */

@@ -6,23 +6,27 @@
 
 #define DESTROY_ROUND_COUNT_MAX 3
 
+/* A call that timed out may still be under way, so the cloud is asked at the end whether all of it
+ * is there. */
 static enum err create(struct rt *rt, struct job *job)
 {
-    for (int i = 0; cloud_parts[i] != NULL; i++) {
+    struct rt_cloud_reply reply = {0};
+
+    for (int i = 0; i < CLOUD_PART_COUNT; i++) {
         enum err err = cloud_do(rt, job, RT_CLOUD_CREATE, cloud_parts[i], 0, NULL);
         /* The name is this cluster's alone, so what exists was made by an earlier try. */
         if (err != ERR_OK && err != ERR_CLOUD_EXISTS)
             return err;
     }
-    return ERR_OK;
+    enum err err = cloud_wait_still(rt, job, &reply);
+    if (err != ERR_OK)
+        return err;
+    return reply.part_count == CLOUD_PART_COUNT ? ERR_OK : ERR_CLOUD_TIMEOUT;
 }
 
 static enum err destroy_parts(struct rt *rt, struct job *job)
 {
-    int part_count = 0;
-    while (cloud_parts[part_count] != NULL)
-        part_count++;
-    for (int i = part_count - 1; i >= 0; i--) {
+    for (int i = CLOUD_PART_COUNT - 1; i >= 0; i--) {
         enum err err = cloud_do(rt, job, RT_CLOUD_DESTROY, cloud_parts[i], 0, NULL);
         if (err != ERR_OK && err != ERR_CLOUD_ABSENT)
             return err;
@@ -37,7 +41,7 @@ static enum err destroy(struct rt *rt, struct job *job)
         struct rt_cloud_reply reply = {0};
         enum err err = destroy_parts(rt, job);
         if (err == ERR_OK)
-            err = cloud_do(rt, job, RT_CLOUD_LOOK, "", 0, &reply);
+            err = cloud_wait_still(rt, job, &reply);
         if (err == ERR_CLOUD_ABSENT || (err == ERR_OK && reply.part_count == 0))
             return ERR_OK;
         if (err != ERR_OK)

@@ -1,5 +1,21 @@
 /* Keeping a lock alive, from a fiber and a connection of its own. */
+#include <string.h>
+
 #include "reference_impl/job_locks/job_locks.h"
+
+static enum err send_renewal(struct rt *rt, struct link *link, const struct job *job,
+                             struct rt_rows *rows)
+{
+    const char *token = job_token_text(rt, job);
+
+    if (rt_weak(rt, JOB_LOCKS_WEAK_EXPIRY_BY_WORKER_CLOCK)) {
+        return link_exec(
+            rt, link, &job_locks_renew_lock_until,
+            PARAMS(job->cluster_id, job->id, rt_instance(rt), token, lease_end_text(rt)), rows);
+    }
+    return link_exec(rt, link, &job_locks_renew_lock,
+                     PARAMS(job->cluster_id, job->id, rt_instance(rt), token), rows);
+}
 
 static enum err renew(struct rt *rt, struct link *link, struct job *job, int *renewed_count)
 {
@@ -11,13 +27,14 @@ static enum err renew(struct rt *rt, struct link *link, struct job *job, int *re
     /* Counted from before the renewal is sent: the database's lease cannot end earlier than
      * ours. */
     mono_time sent_at = rt_mono_now(rt);
-    err = link_exec(rt, link, &job_locks_renew_lock,
-                    PARAMS(job->cluster_id, job->id, rt_instance(rt), job_token_text(rt, job)),
-                    &rows);
+    err = send_renewal(rt, link, job, &rows);
     *renewed_count = rows.affected_count;
-    if (err == ERR_OK && rows.affected_count == 1)
-        job->lease_from = sent_at;
-    return err;
+    if (err != ERR_OK || rows.affected_count != 1)
+        return err;
+    job->lease_from = sent_at;
+    if (strcmp(rt_cell(&rows, 0, 0), "t") == 0)
+        job_set_stopped(rt, job);
+    return ERR_OK;
 }
 
 /* One beat. Returns how long to wait until the next. */

@@ -1,173 +1,107 @@
-/* The janitor: reaps expired locks, and sends the messages of forgotten jobs again. */
-#include <stdlib.h>
+/* The janitor: every five minutes it looks after what nobody else does, and tells the operator. */
+#include <string.h>
 
 #include "reference_impl/job_locks/job_locks.h"
 
 /* A round takes so many at most; the rest waits for the next one. */
 #define ROUND_COUNT_MAX 64
 
-struct expired_lock {
-    const char *cluster_id, *job_id, *locked_by, *token;
+/* One row of find_work. */
+struct task {
+    const char *kind, *cluster_id, *job_id;
+    const char *a, *b, *c; /* what they are depends on the kind: see sql/janitor.sql */
 };
 
-struct dead_job {
-    const struct job_rule *rule;
-    int attempt;
-    const char *root_id;
-    const char *group;
-};
-
-struct forgotten_job {
-    const char *id, *cluster_id, *group;
-};
-
-static const char *keep(struct rt *rt, const struct rt_rows *rows, int row, int column)
+static enum err do_stale(struct rt *rt, struct link *link, const struct task *task)
 {
-    return rt_printf(rt, "%s", rt_cell(rows, row, column));
+    struct expired_lock lock = {task->cluster_id, task->job_id, task->a, task->b};
+
+    rt_alert(rt, ALERT_STALE_LOCK, "warning", task->cluster_id);
+    return reap(rt, link, &lock);
 }
 
-static enum err time_out_job(struct rt *rt, struct link *link, const struct expired_lock *lock,
-                             struct dead_job *dead)
+static enum err do_lockless(struct rt *rt, struct link *link, const struct task *task)
 {
-    struct rt_rows rows = {0};
-
-    enum err err = link_exec(rt, link, &job_locks_time_out_job, PARAMS(lock->job_id), &rows);
-    if (err != ERR_OK || rows.row_count == 0)
-        return err;
-    dead->rule = job_rule_find(rt_cell(&rows, 0, 0));
-    FP_ASSERT(dead->rule != NULL);
-    dead->attempt = (int)strtol(rt_cell(&rows, 0, 1), NULL, 10);
-    dead->root_id = keep(rt, &rows, 0, 2);
-    dead->group = keep(rt, &rows, 0, 3);
-    return ERR_OK;
+    return recover_lockless(rt, link, task->cluster_id, task->job_id);
 }
 
-/* Put the cluster where a retry may start, or where it can be destroyed when there is none. */
-static enum err reset_cluster(struct rt *rt, struct link *link, const struct expired_lock *lock,
-                              const struct dead_job *dead)
+static enum err do_double(struct rt *rt, struct link *link, const struct task *task)
 {
-    if (rt_weak(rt, JOB_LOCKS_WEAK_REAP_LEAVES_CLUSTER))
-        return ERR_OK;
-    const char *status = dead->attempt < JOB_ATTEMPT_COUNT_MAX ? dead->rule->retry : "FAILED";
-    return link_exec(rt, link, &job_locks_reset_cluster,
-                     PARAMS(lock->cluster_id, status, dead->rule->during), NULL);
-}
+    struct double_holders holders = {task->cluster_id, task->job_id, task->a, task->b, task->c};
 
-/* *retry_id stays NULL when the job has had its last try. */
-static enum err insert_retry(struct rt *rt, struct link *link, const struct expired_lock *lock,
-                             const struct dead_job *dead, const char **retry_id)
-{
-    if (dead->attempt >= JOB_ATTEMPT_COUNT_MAX)
-        return ERR_OK;
-    const char *id = rt_printf(rt, "%s.%d", dead->root_id, dead->attempt + 1);
-    enum err err = link_exec(rt, link, &job_locks_insert_retry, PARAMS(lock->job_id, id), NULL);
-    if (err == ERR_OK)
-        *retry_id = id;
-    return err;
-}
-
-/* The lock is deleted; what belonged to it follows in the same transaction. */
-static enum err bury(struct rt *rt, struct link *link, const struct expired_lock *lock,
-                     struct dead_job *dead, const char **retry_id)
-{
-    enum err err = time_out_job(rt, link, lock, dead);
-    if (err == ERR_OK && dead->rule != NULL)
-        err = reset_cluster(rt, link, lock, dead);
-    if (err == ERR_OK && dead->rule != NULL)
-        err = insert_retry(rt, link, lock, dead, retry_id);
-    return err == ERR_OK ? link_exec(rt, link, &job_locks_commit, NULL, NULL) : err;
-}
-
-static enum err reap_steps(struct rt *rt, struct link *link, const struct expired_lock *lock,
-                           struct dead_job *dead, const char **retry_id, bool *is_reaped)
-{
-    struct rt_rows rows = {0};
-
-    enum err err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
-    if (err == ERR_OK)
-        err = link_exec(rt, link, &job_locks_lock_cluster, PARAMS(lock->cluster_id), NULL);
-    if (err == ERR_OK) {
-        err =
-            link_exec(rt, link, &job_locks_reap_lock,
-                      PARAMS(lock->cluster_id, lock->job_id, lock->locked_by, lock->token), &rows);
-    }
-    if (err != ERR_OK)
-        return err;
-    if (rows.affected_count == 0) {
-        link_rollback(rt, link);
-        return ERR_OK;
-    }
-    err = bury(rt, link, lock, dead, retry_id);
-    *is_reaped = err == ERR_OK;
-    return err;
-}
-
-/* When the answer to the COMMIT is lost the retry's message is not sent here. It is sent when the
- * retry is found to be forgotten. */
-static enum err reap(struct rt *rt, struct link *link, const struct expired_lock *lock)
-{
-    struct dead_job dead = {0};
-    const char *retry_id = NULL;
-    bool is_reaped = false;
-
-    enum err err = reap_steps(rt, link, lock, &dead, &retry_id, &is_reaped);
-    if (err == ERR_DB_SQL)
-        link_rollback(rt, link);
-    if (!is_reaped)
-        return err;
-    rt_emit(rt, "lock.reaped", "cluster", lock->cluster_id, "job", lock->job_id, "locked_by",
-            lock->locked_by, "retry", retry_id, NULL);
-    if (retry_id != NULL)
-        rt_queue_send(rt, dead.group, job_message(rt, retry_id, lock->cluster_id));
-    return ERR_OK;
-}
-
-static enum err reap_expired(struct rt *rt, struct link *link)
-{
-    struct expired_lock locks[ROUND_COUNT_MAX];
-    struct rt_rows rows = {0};
-
-    enum err err = link_exec(rt, link, &job_locks_list_expired_locks, NULL, &rows);
-    if (err != ERR_OK)
-        return err;
-    int count = rows.row_count < ROUND_COUNT_MAX ? rows.row_count : ROUND_COUNT_MAX;
-    for (int i = 0; i < count; i++) {
-        locks[i] = (struct expired_lock){keep(rt, &rows, i, 0), keep(rt, &rows, i, 1),
-                                         keep(rt, &rows, i, 2), keep(rt, &rows, i, 3)};
-    }
-    for (int i = 0; i < count && err == ERR_OK; i++)
-        err = reap(rt, link, &locks[i]);
-    return err;
+    return recover_double(rt, link, &holders);
 }
 
 /* A message too many is harmless: a job is done only while it is PENDING. */
-static enum err send_again(struct rt *rt, struct link *link, const struct forgotten_job *job)
+static enum err do_forgotten(struct rt *rt, struct link *link, const struct task *task)
 {
     struct rt_rows rows = {0};
 
-    enum err err = link_exec(rt, link, &job_locks_touch_job, PARAMS(job->id), &rows);
+    if (rt_weak(rt, JOB_LOCKS_WEAK_FORGOTTEN_JOBS_LEFT))
+        return ERR_OK;
+    enum err err = link_exec(rt, link, &job_locks_touch_job, PARAMS(task->job_id), &rows);
     if (err != ERR_OK || rows.affected_count == 0)
         return err;
-    rt_emit(rt, "job.sent_again", "job", job->id, "cluster", job->cluster_id, NULL);
-    rt_queue_send(rt, job->group, job_message(rt, job->id, job->cluster_id));
+    rt_emit(rt, "job.sent_again", "job", task->job_id, "cluster", task->cluster_id, NULL);
+    return rt_queue_send(rt, task->a, job_message(rt, task->job_id, task->cluster_id));
+}
+
+/* When the answer is lost the job is there and its message is not: it will be found forgotten. */
+static enum err do_expired(struct rt *rt, struct link *link, const struct task *task)
+{
+    struct rt_rows rows = {0};
+
+    enum err err = link_exec(rt, link, &job_locks_insert_ttl_job, PARAMS(task->cluster_id), &rows);
+    if (err != ERR_OK || rows.row_count == 0)
+        return err;
+    const char *job_id = keep_cell(rt, &rows, 0, 0);
+    const char *group = keep_cell(rt, &rows, 0, 1);
+    rt_emit(rt, "cluster.expired", "cluster", task->cluster_id, "job", job_id, NULL);
+    return rt_queue_send(rt, group, job_message(rt, job_id, task->cluster_id));
+}
+
+static enum err do_slow(struct rt *rt, struct link *link, const struct task *task)
+{
+    (void)link;
+    rt_alert(rt, ALERT_SLOW_JOB, "critical", task->job_id);
     return ERR_OK;
 }
 
-static enum err send_forgotten(struct rt *rt, struct link *link)
+static const struct {
+    const char *kind;
+    enum err (*act)(struct rt *rt, struct link *link, const struct task *task);
+} acts[] = {
+    {"stale", do_stale},         {"lockless", do_lockless}, {"double", do_double},
+    {"forgotten", do_forgotten}, {"expired", do_expired},   {"slow", do_slow},
+};
+
+static enum err act(struct rt *rt, struct link *link, const struct task *task)
 {
-    struct forgotten_job jobs[ROUND_COUNT_MAX];
+    for (size_t i = 0; i < FP_COUNT(acts); i++)
+        if (strcmp(acts[i].kind, task->kind) == 0)
+            return acts[i].act(rt, link, task);
+    return ERR_OK;
+}
+
+/* *ahead_count: clusters that are still to be destroyed when their time has come. */
+static enum err look_after_rows(struct rt *rt, struct link *link, int *ahead_count)
+{
+    struct task tasks[ROUND_COUNT_MAX];
     struct rt_rows rows = {0};
 
-    enum err err = link_exec(rt, link, &job_locks_list_forgotten_jobs, NULL, &rows);
+    enum err err = link_exec(rt, link, &job_locks_find_work, NULL, &rows);
     if (err != ERR_OK)
         return err;
     int count = rows.row_count < ROUND_COUNT_MAX ? rows.row_count : ROUND_COUNT_MAX;
     for (int i = 0; i < count; i++) {
-        jobs[i] = (struct forgotten_job){keep(rt, &rows, i, 0), keep(rt, &rows, i, 1),
-                                         keep(rt, &rows, i, 2)};
+        tasks[i] = (struct task){keep_cell(rt, &rows, i, 0), keep_cell(rt, &rows, i, 1),
+                                 keep_cell(rt, &rows, i, 2), keep_cell(rt, &rows, i, 3),
+                                 keep_cell(rt, &rows, i, 4), keep_cell(rt, &rows, i, 5)};
+        *ahead_count += strcmp(tasks[i].kind, "ahead") == 0;
     }
-    for (int i = 0; i < count && err == ERR_OK; i++)
-        err = send_again(rt, link, &jobs[i]);
+    /* What the server refuses must not keep the rest from being done. */
+    for (int i = 0; i < count && (err == ERR_OK || err == ERR_DB_SQL); i++)
+        err = act(rt, link, &tasks[i]);
     return err;
 }
 
@@ -177,13 +111,18 @@ void job_locks_janitor(struct rt *rt)
     struct link link = {.label = "janitor"};
 
     for (;;) {
-        rt_idle(rt, JANITOR_INTERVAL_NS);
+        int ahead_count = 0;
         enum err err = link_ready(rt, &link);
         if (err == ERR_OK)
-            err = reap_expired(rt, &link);
-        if (err == ERR_OK)
-            err = send_forgotten(rt, &link);
+            err = look_after_rows(rt, &link, &ahead_count);
+        if (err == ERR_OK || err == ERR_DB_SQL)
+            err = letters_process(rt, &link);
         if (err != ERR_OK)
             rt_emit(rt, "janitor.failed", "error", err_name(err), NULL);
+        monitor_round(rt);
+        if (ahead_count > 0)
+            rt_sleep(rt, JANITOR_INTERVAL_NS);
+        else
+            rt_idle(rt, JANITOR_INTERVAL_NS);
     }
 }

@@ -40,8 +40,19 @@ void job_set_lost(struct rt *rt, struct job *job, const char *why)
     rt_emit(rt, "lock.lost", "cluster", job->cluster_id, "job", job->id, "why", why, NULL);
 }
 
+void job_set_stopped(struct rt *rt, struct job *job)
+{
+    job->stopped = true;
+    job_set_lost(rt, job, "stopped");
+}
+
 const char *job_token_text(struct rt *rt, const struct job *job)
 {
     FP_ASSERT(job->token >= 0);
     return rt_printf(rt, "%" PRId64, job->token);
+}
+
+struct rt_claim job_claim(const struct job *job)
+{
+    return (struct rt_claim){job->cluster_id, job->id, job->run, job->token};
 }

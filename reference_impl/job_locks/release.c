@@ -38,16 +38,59 @@ static enum err delete_lock(struct release *release, int *deleted_count)
     return err;
 }
 
-static enum err write_end(struct release *release)
+/* Does this release look at what it finds? */
+static bool is_guarded(struct rt *rt)
 {
+    return !rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_NOT_ATOMIC) &&
+           !rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_BY_CLUSTER_ONLY);
+}
+
+static enum err finish_cluster(struct release *release, struct rt_rows *rows)
+{
+    struct rt *rt = release->rt;
     struct job *job = release->job;
 
-    enum err err = link_exec(release->rt, release->link, &job_locks_finish_cluster,
-                             PARAMS(job->cluster_id, release->cluster_status), NULL);
-    if (err != ERR_OK)
-        return err;
-    return link_exec(release->rt, release->link, &job_locks_finish_job,
-                     PARAMS(job->id, release->job_status, job->error_code), NULL);
+    if (!is_guarded(rt)) {
+        return link_exec(rt, release->link, &job_locks_finish_cluster_anyway,
+                         PARAMS(job->cluster_id, release->cluster_status), rows);
+    }
+    return link_exec(rt, release->link, &job_locks_finish_cluster,
+                     PARAMS(job->cluster_id, release->cluster_status, job->rule->during,
+                            job_token_text(rt, job)),
+                     rows);
+}
+
+static enum err finish_job(struct release *release, struct rt_rows *rows)
+{
+    const struct rt_sql *sql =
+        is_guarded(release->rt) ? &job_locks_finish_job : &job_locks_finish_job_anyway;
+
+    return link_exec(release->rt, release->link, sql,
+                     PARAMS(release->job->id, release->job_status, release->job->error_code), rows);
+}
+
+static enum err audit(struct release *release)
+{
+    struct rt *rt = release->rt;
+    struct job *job = release->job;
+
+    return link_exec(rt, release->link, &job_locks_audit_released,
+                     PARAMS(job->cluster_id, job->id, rt_instance(rt), job_token_text(rt, job),
+                            job->correlation_id),
+                     NULL);
+}
+
+/* *is_whole: both were as the job had left them. */
+static enum err write_end(struct release *release, bool *is_whole)
+{
+    struct rt_rows cluster = {0}, job = {0};
+
+    enum err err = finish_cluster(release, &cluster);
+    int cluster_count = cluster.affected_count;
+    if (err == ERR_OK)
+        err = finish_job(release, &job);
+    *is_whole = err == ERR_OK && cluster_count == 1 && job.affected_count == 1;
+    return err == ERR_OK ? audit(release) : err;
 }
 
 /* As the document has it: three statements, nobody looks at what the first one found. */
@@ -58,8 +101,9 @@ static void release_as_written(struct release *release)
     enum err err = link_ready(release->rt, release->link);
     if (err == ERR_OK)
         err = delete_lock(release, &deleted_count);
+    bool is_whole = false;
     if (err == ERR_OK)
-        err = write_end(release);
+        err = write_end(release, &is_whole);
     if (err != ERR_OK) {
         rt_emit(release->rt, "release.failed", "cluster", release->job->cluster_id, "job",
                 release->job->id, "error", err_name(err), NULL);
@@ -84,26 +128,39 @@ static enum err was_ours(struct release *release, enum release_end *end)
     return ERR_OK;
 }
 
-static enum err release_steps(struct release *release, enum release_end *end)
+static enum err begin(struct release *release)
 {
     struct rt *rt = release->rt;
-    struct link *link = release->link;
-    int deleted_count = 0;
 
-    enum err err = link_ready(rt, link);
-    if (err == ERR_OK)
-        err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
-    if (err == ERR_OK && !rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_LOCK_FIRST))
-        err = link_exec(rt, link, &job_locks_lock_cluster, PARAMS(release->job->cluster_id), NULL);
+    enum err err = link_ready(rt, release->link);
+    if (err != ERR_OK)
+        return err;
+    if (rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_LOCK_FIRST))
+        return link_exec(rt, release->link, &job_locks_begin, NULL, NULL);
+    return link_begin_on(rt, release->link, release->job->cluster_id);
+}
+
+static enum err release_steps(struct release *release, enum release_end *end)
+{
+    int deleted_count = 0;
+    bool is_whole = false;
+
+    enum err err = begin(release);
     if (err == ERR_OK)
         err = delete_lock(release, &deleted_count);
     if (err != ERR_OK)
         return err;
     if (deleted_count == 0)
         return was_ours(release, end);
-    err = write_end(release);
-    if (err == ERR_OK)
-        err = link_exec(rt, link, &job_locks_commit, NULL, NULL);
+    err = write_end(release, &is_whole);
+    if (err != ERR_OK)
+        return err;
+    if (!is_whole && is_guarded(release->rt)) {
+        link_rollback(release->rt, release->link);
+        *end = RELEASE_LOST;
+        return ERR_OK;
+    }
+    err = link_commit(release->rt, release->link);
     if (err == ERR_OK)
         *end = RELEASE_DONE;
     return err;
@@ -147,6 +204,9 @@ bool job_release(struct rt *rt, struct link *link, struct job *job, bool succeed
         job_set_lost(rt, job, "release");
         return false;
     }
-    rt_emit(rt, "lock.released", "cluster", job->cluster_id, "job", job->id, NULL);
+    rt_metric_observe(rt, METRIC_LOCK_HELD, "job_type", job->rule->type,
+                      mono_since_ns(rt_mono_now(rt), job->started));
+    rt_emit(rt, "lock.released", "cluster", job->cluster_id, "job", job->id, "correlation",
+            job->correlation_id, NULL);
     return true;
 }

@@ -20,6 +20,8 @@ static const struct role roles[] = {
 static const char *const cluster_statuses[] = {"PENDING", "READY", "FAILED", "DESTROYED", NULL};
 static const char *const job_types[] = {"CREATE", "DESTROY", "SCALE_WORKERS", "JANITOR_DESTROY",
                                         NULL};
+static const char *const cluster_arrivals[] = {"at_start", "with_first_job", NULL};
+static const char *const config_words[] = {"valid", "invalid", NULL};
 static const char *const message_groups[] = {"cluster", "job", NULL};
 
 static const struct workload_field cluster_fields[] = {
@@ -34,6 +36,24 @@ static const struct workload_field cluster_fields[] = {
      .type = VALUE_TEXT,
      .fallback = "example.com",
      .about = "the domain under which it has its name"},
+    {.key = "called",
+     .type = VALUE_NAME,
+     .about = "its name in the cloud, when that is not its id: another one may have had it before"},
+    {.key = "appears",
+     .type = VALUE_ENUM,
+     .words = cluster_arrivals,
+     .fallback = "at_start",
+     .about = "with_first_job: its user asks for it when its first job is due"},
+    {.key = "ttl",
+     .type = VALUE_DURATION,
+     .low = NS_PER_S,
+     .high = 30 * NS_PER_DAY,
+     .about = "how long it lives until the janitor destroys it; for ever when absent"},
+    {.key = "config",
+     .type = VALUE_ENUM,
+     .words = config_words,
+     .fallback = "valid",
+     .about = "its install-config.yaml: a create with an invalid one fails for good"},
 };
 
 static const struct workload_field job_fields[] = {
@@ -89,16 +109,16 @@ static const struct workload_list workload[] = {
 };
 
 /* The lock table's key is given with the job, as unkeyed_lock has it: the mirror must tell two
- * locks on one cluster apart. Renewals are not reported; here a row is a lock until it is
- * deleted. */
+ * locks on one cluster apart. A row is a lock until it is deleted, whatever its end. */
 static const char *const lock_key[] = {"cluster_id", "job_id", NULL};
-static const char *const lock_columns[] = {"locked_by", "token", NULL};
+static const char *const lock_columns[] = {"locked_by", "token", "expires_at", NULL};
 static const char *const job_key[] = {"id", NULL};
-static const char *const job_columns[] = {"cluster_id", "type",    "status",
-                                          "error_code", "attempt", NULL};
+static const char *const job_columns[] = {"cluster_id",    "type",    "status",  "error_code",
+                                          "message_group", "attempt", "root_id", NULL};
 static const char *const job_pending[] = {"PENDING", "RUNNING", NULL};
 static const char *const cluster_key[] = {"id", NULL};
-static const char *const cluster_columns[] = {"status", "token", NULL};
+static const char *const cluster_columns[] = {"status",   "token",       "name",
+                                              "platform", "base_domain", NULL};
 static const char *const cluster_pending[] = {"CREATING", "DESTROYING", "SCALING", NULL};
 
 static const struct watched_table watched[] = {
@@ -116,21 +136,54 @@ static const struct watched_table watched[] = {
      .pending = true,
      .pending_column = "status",
      .pending_values = job_pending},
-    {.table = "job_locks",
-     .key = lock_key,
-     .columns = lock_columns,
-     .changed = "(OLD.cluster_id, OLD.job_id, OLD.locked_by, OLD.token) IS DISTINCT FROM "
-                "(NEW.cluster_id, NEW.job_id, NEW.locked_by, NEW.token)",
-     .pending = true},
+    {.table = "job_locks", .key = lock_key, .columns = lock_columns, .pending = true},
 };
 
 /* The transitions of the document, and one that only the reaper makes: CREATING to PENDING, so
  * that a create can be tried again. */
-static const char *const transitions[][2] = {
+static const char *const cluster_transitions[][2] = {
     {"PENDING", "CREATING"},  {"CREATING", "READY"},    {"CREATING", "FAILED"},
     {"READY", "DESTROYING"},  {"FAILED", "DESTROYING"}, {"DESTROYING", "DESTROYED"},
     {"DESTROYING", "FAILED"}, {"READY", "SCALING"},     {"SCALING", "READY"},
     {"SCALING", "FAILED"},    {"CREATING", "PENDING"},  {NULL, NULL},
+};
+/* A job that is refused fails without having run. */
+static const char *const job_transitions[][2] = {
+    {"PENDING", "RUNNING"}, {"PENDING", "FAILED"}, {"RUNNING", "SUCCEEDED"},
+    {"RUNNING", "FAILED"},  {NULL, NULL},
+};
+static const struct state_machine states[] = {
+    {.table = "clusters", .column = "status", .allowed = cluster_transitions},
+    {.table = "jobs", .column = "status", .allowed = job_transitions},
+};
+
+static const struct resource_status resource_statuses[] = {
+    {.name = "PENDING"},
+    {.name = "CREATING", .in_progress = true, .has_parts = true},
+    {.name = "READY", .has_parts = true},
+    {.name = "SCALING", .in_progress = true, .has_parts = true},
+    {.name = "DESTROYING", .in_progress = true, .has_parts = true},
+    {.name = "FAILED", .has_parts = true},
+    {.name = "DESTROYED"},
+    {.name = NULL},
+};
+
+static const char *const from_pending[] = {"PENDING", NULL};
+static const char *const from_ready[] = {"READY", NULL};
+static const char *const from_ready_or_failed[] = {"READY", "FAILED", NULL};
+static const struct job_type types[] = {
+    {"CREATE", "CREATING", from_pending},
+    {"DESTROY", "DESTROYING", from_ready_or_failed},
+    {"JANITOR_DESTROY", "DESTROYING", from_ready_or_failed},
+    {"SCALE_WORKERS", "SCALING", from_ready},
+    {NULL, NULL, NULL},
+};
+
+static const struct metric metrics[] = {
+    {METRIC_ACQUISITION_FAILURES, "Deliveries that did not get their lock, by reason."},
+    {METRIC_LOCK_HELD, "How long a lock was held, by type of job."},
+    {METRIC_STALE_LOCKS, "Locks that were taken away after their lease had ended."},
+    {METRIC_JOB_RUNNING, "How long a job ran, by type of job."},
 };
 
 const struct strategy strategy_job_locks = {
@@ -147,6 +200,39 @@ const struct strategy strategy_job_locks = {
     .workload_count = FP_COUNT(workload),
     .watched = watched,
     .watched_count = FP_COUNT(watched),
-    .lock = {.table = "job_locks", .resource_column = "cluster_id"},
-    .states = {.table = "clusters", .column = "status", .allowed = transitions},
+    .lock = {.table = "job_locks",
+             .resource_column = "cluster_id",
+             .job_column = "job_id",
+             .token_column = "token",
+             .expires_column = "expires_at"},
+    .states = states,
+    .state_count = FP_COUNT(states),
+    .resources = {.table = "clusters",
+                  .status_column = "status",
+                  .token_column = "token",
+                  .statuses = resource_statuses},
+    .jobs = {.table = "jobs",
+             .resource_column = "cluster_id",
+             .type_column = "type",
+             .status_column = "status",
+             .code_column = "error_code",
+             .group_column = "message_group",
+             .root_column = "root_id",
+             .pending = "PENDING",
+             .running = "RUNNING",
+             .succeeded = "SUCCEEDED",
+             .failed = "FAILED",
+             .types = types},
+    .alerts = {.monitor_role = "janitor",
+               .round_ns = JANITOR_INTERVAL_NS,
+               .stale_lock = ALERT_STALE_LOCK,
+               .stale_after_ns = STALE_LOCK_NS,
+               .long_job = ALERT_SLOW_JOB,
+               .long_after_ns = SLOW_JOB_NS,
+               .contention = ALERT_CONTENTION,
+               .contention_event = "lock.refused",
+               .contention_count = CONTENTION_COUNT_MAX,
+               .contention_window_ns = CONTENTION_WINDOW_NS},
+    .metrics = metrics,
+    .metric_count = FP_COUNT(metrics),
 };

@@ -24,6 +24,7 @@ const struct invariant *const invariants[] = {
 struct check {
     const struct invariant *invariant;
     const struct check_setup *setup;
+    const struct rows *rows;
     struct arena *arena;
     void *state;
     struct finding finding;
@@ -33,6 +34,10 @@ struct checks {
     struct check_setup setup;
     struct check *list;
     size_t count;
+    struct arena *arena;
+    struct rows *rows;
+    bool in_commit;        /* row events came, and perhaps more of the same commit will */
+    struct event last_row; /* step and time alone */
 };
 
 const struct invariant *invariant_find(const char *name)
@@ -58,6 +63,11 @@ void *check_state(struct check *check)
 const struct check_setup *check_setup(const struct check *check)
 {
     return check->setup;
+}
+
+const struct rows *check_rows(const struct check *check)
+{
+    return check->rows;
 }
 
 const char *check_time_text(struct check *check, int64_t t_ns)
@@ -98,12 +108,13 @@ void check_unknown(struct check *check, const struct event *event, const char *f
     va_end(args);
 }
 
-static void check_init(struct check *check, const struct invariant *invariant,
-                       const struct check_setup *setup)
+static void check_init(struct checks *checks, struct check *check,
+                       const struct invariant *invariant)
 {
-    FP_ASSERT(invariant->event != NULL);
+    FP_ASSERT(invariant->event != NULL || invariant->committed != NULL || invariant->end != NULL);
     check->invariant = invariant;
-    check->setup = setup;
+    check->setup = &checks->setup;
+    check->rows = checks->rows;
     check->arena = arena_new();
     if (invariant->state_size > 0)
         check->state = arena_alloc(check->arena, invariant->state_size);
@@ -115,10 +126,12 @@ struct checks *checks_new(const struct invariant *const *list, size_t count,
     FP_ASSERT(setup->strategy != NULL);
     struct checks *checks = fp_alloc(sizeof *checks);
     checks->setup = *setup;
+    checks->arena = arena_new();
+    checks->rows = rows_new(checks->arena, setup->strategy);
     checks->list = fp_alloc((count + 1) * sizeof checks->list[0]);
     for (size_t i = 0; i < count; i++)
         if (list[i]->applies == NULL || list[i]->applies(setup->strategy))
-            check_init(&checks->list[checks->count++], list[i], &checks->setup);
+            check_init(checks, &checks->list[checks->count++], list[i]);
     return checks;
 }
 
@@ -128,29 +141,57 @@ void checks_free(struct checks *checks)
         return;
     for (size_t i = 0; i < checks->count; i++)
         arena_free(checks->list[i].arena);
+    arena_free(checks->arena);
     free(checks->list);
     free(checks);
 }
 
 /* A check that has failed says no more: what follows a violation is no longer the system's
  * doing. */
-void checks_event(void *self, const struct event *event)
+static bool is_asked(const struct check *check)
 {
-    struct checks *checks = self;
+    return check->finding.verdict != VERDICT_FAIL;
+}
 
+/* The changes of one commit come one by one, all in one step and with nothing between them. */
+static void end_commit(struct checks *checks)
+{
+    if (!checks->in_commit)
+        return;
+    checks->in_commit = false;
     for (size_t i = 0; i < checks->count; i++) {
         struct check *check = &checks->list[i];
-        if (check->finding.verdict != VERDICT_FAIL)
-            check->invariant->event(check, event);
+        if (check->invariant->committed != NULL && is_asked(check))
+            check->invariant->committed(check, &checks->last_row);
     }
 }
 
-void checks_end(struct checks *checks, const struct event *last)
+void checks_event(void *self, const struct event *event)
 {
+    struct checks *checks = self;
+    bool is_row = event_is(event, "row");
+
+    if (!is_row || event->step != checks->last_row.step)
+        end_commit(checks);
+    rows_event(checks->rows, event);
     for (size_t i = 0; i < checks->count; i++) {
         struct check *check = &checks->list[i];
-        if (check->invariant->end != NULL && check->finding.verdict != VERDICT_FAIL)
-            check->invariant->end(check, last);
+        if (check->invariant->event != NULL && is_asked(check))
+            check->invariant->event(check, event);
+    }
+    if (!is_row)
+        return;
+    checks->in_commit = true;
+    checks->last_row = (struct event){.step = event->step, .t_ns = event->t_ns};
+}
+
+void checks_end(struct checks *checks, const struct check_end *end)
+{
+    end_commit(checks);
+    for (size_t i = 0; i < checks->count; i++) {
+        struct check *check = &checks->list[i];
+        if (check->invariant->end != NULL && is_asked(check))
+            check->invariant->end(check, end);
     }
 }
 

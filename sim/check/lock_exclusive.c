@@ -184,9 +184,9 @@ static void lock_exclusive_event(struct check *check, const struct event *event)
         take_change(check, event);
 }
 
-static void lock_exclusive_end(struct check *check, const struct event *last)
+static void lock_exclusive_end(struct check *check, const struct check_end *end)
 {
-    (void)last;
+    (void)end;
     judge(check);
 }
 

@@ -89,6 +89,8 @@ static const char *op_past(const char *op)
         return "created";
     if (strcmp(op, "destroy") == 0)
         return "destroyed";
+    if (strcmp(op, "put") == 0)
+        return "wrote";
     return strcmp(op, "scale") == 0 ? "scaled" : op;
 }
 
@@ -98,6 +100,8 @@ static const char *op_present(const char *op)
         return "creating";
     if (strcmp(op, "destroy") == 0)
         return "destroying";
+    if (strcmp(op, "put") == 0)
+        return "writing";
     return strcmp(op, "scale") == 0 ? "scaling" : op;
 }
 

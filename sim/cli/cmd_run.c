@@ -18,7 +18,7 @@
 
 struct run_config {
     int64_t seeds, seed, first_seed, time_ns, jobs;
-    bool json, check_determinism, trace, quiet, no_colour;
+    bool json, check_determinism, trace, quiet, verbose, no_colour;
     const char *out, *pg_bin, *pg, *search;
     struct args_list set;
 };
@@ -90,7 +90,7 @@ static const struct option run_options[] = {
     {.name = "trace",
      .type = OPTION_FLAG,
      .offset = AT(trace),
-     .about = "with --seed: write the events, pass or not"},
+     .about = "with --seed: write the events and the metrics, pass or not"},
     {.name = "pg",
      .type = OPTION_WORD,
      .offset = AT(pg),
@@ -111,6 +111,10 @@ static const struct option run_options[] = {
      .type = OPTION_FLAG,
      .offset = AT(quiet),
      .about = "no progress, no summary; only what was not expected"},
+    {.name = "verbose",
+     .type = OPTION_FLAG,
+     .offset = AT(verbose),
+     .about = "also how often each kind of event was reached"},
     {.name = "no-color",
      .type = OPTION_FLAG,
      .offset = AT(no_colour),
@@ -180,16 +184,29 @@ campaign_options_of(const struct args *args, const struct run_config *config, si
 
 /* ---- traces ---- */
 
+static bool write_beside(const struct run_config *config, const struct scenario *scenario,
+                         const char *what, const char *suffix, const struct strbuf *lines,
+                         struct strbuf *why)
+{
+    char *file =
+        fp_format("%s/trace/%s-%" PRId64 ".%s", config->out, scenario->name, config->seed, suffix);
+    struct strbuf nothing = STRBUF_INIT;
+    bool good = failure_write_lines(file, &nothing, lines, why);
+    if (good && !config->quiet)
+        fprintf(stderr, "%s: %s\n", what, file);
+    free(file);
+    return good;
+}
+
 static bool write_trace(const struct run_config *config, const struct scenario *scenario,
                         const struct single *single, struct strbuf *why)
 {
-    char *file =
-        fp_format("%s/trace/%s-%" PRId64 ".jsonl", config->out, scenario->name, config->seed);
-    struct strbuf nothing = STRBUF_INIT;
-    bool good = failure_write_lines(file, &nothing, trace_lines(run_lane_trace(single->runs)), why);
-    if (good && !config->quiet)
-        fprintf(stderr, "trace: %s\n", file);
-    free(file);
+    struct strbuf metrics = STRBUF_INIT;
+    run_lane_metrics(single->runs, &metrics);
+    bool good = write_beside(config, scenario, "trace", "jsonl",
+                             trace_lines(run_lane_trace(single->runs)), why) &&
+                write_beside(config, scenario, "metrics", "prom", &metrics, why);
+    strbuf_release(&metrics);
     return good;
 }
 
@@ -245,6 +262,8 @@ static void tell(const struct run_config *config, const struct campaign_report *
         report_terminal_findings(report, colour, &text);
     else
         report_terminal(report, colour, &text);
+    if (config->verbose)
+        report_terminal_reached(report, &text);
     if (config->json) {
         fputs(strbuf_str(&text), stderr);
         strbuf_clear(&text);

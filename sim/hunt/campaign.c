@@ -109,6 +109,23 @@ static void take_record(struct campaign *campaign, const struct record *record)
     campaign->progress.scenario = item->scenario->name;
 }
 
+static void take_reached(struct campaign *campaign, const struct record *record)
+{
+    struct campaign_scenario *item = &campaign->report->scenarios[record->scenario_index];
+    if (!item->reached)
+        item->reached = tally_new();
+    for (const char *line = record->sentence; *line != '\0';) {
+        char key[TALLY_KEY_SIZE_MAX];
+        char *name;
+        int64_t count = strtoll(line, &name, 10);
+        size_t size = strcspn(name, "\n");
+        FP_ASSERT(name[0] == ' ' && name[size] == '\n' && size <= sizeof key);
+        snprintf(key, sizeof key, "%.*s", (int)size - 1, name + 1);
+        tally_add(item->reached, key, count);
+        line = name + size + 1;
+    }
+}
+
 static void note_trouble(struct campaign *campaign, const char *text)
 {
     struct campaign_report *report = campaign->report;
@@ -129,6 +146,9 @@ static void take_message(struct campaign *campaign, const struct record *record)
         break;
     case RECORD_TROUBLE:
         note_trouble(campaign, record->sentence);
+        break;
+    case RECORD_REACHED:
+        take_reached(campaign, record);
         break;
     }
 }
@@ -392,6 +412,7 @@ void campaign_report_release(struct campaign_report *report)
         failure_release(&report->scenarios[i].first_failure);
         failure_release(&report->scenarios[i].first_unknown);
         failure_release(&report->scenarios[i].first_divergence);
+        tally_free(report->scenarios[i].reached);
     }
     free(report->scenarios);
     strbuf_release(&report->trouble);

@@ -49,6 +49,7 @@ struct campaign_scenario {
     int64_t checked_count, diverged_count;
     uint64_t hash;                         /* over the hashes of its seeds in their order */
     struct run_counts counts;              /* summed */
+    struct tally *reached;                 /* summed; NULL: no seed was run */
     struct campaign_failure first_failure; /* of RUN_VIOLATION */
     struct campaign_failure first_unknown; /* of RUN_UNKNOWN and RUN_INFRASTRUCTURE */
     struct campaign_failure first_divergence;

@@ -27,7 +27,8 @@ struct lane {
     struct pg_server *server;
     struct pg_lane *pg;
     struct run_lane *runs;
-    size_t installed; /* scenario_count: none */
+    size_t installed;      /* scenario_count: none */
+    struct tally *reached; /* by the seeds of the installed scenario, not told yet */
     bool failed;
 };
 
@@ -125,6 +126,39 @@ static void wait_for_others(struct lane *lane)
         lane->shared->first_seed_ns = realtime_ns();
     while (lane->shared->lanes_to_start > 0 && !lane->shared->stop && getppid() == lane->parent)
         realtime_sleep_ns(NS_PER_MS);
+}
+
+/* ---- what was reached ---- */
+
+static bool send_reached(struct lane *lane, struct record *record, size_t *size)
+{
+    record->sentence[*size] = '\0';
+    *size = 0;
+    return record_send(lane->socket, record);
+}
+
+/* Summed here and told now and then: the parent adds it up, so it does not matter whose it was. */
+static void tell_reached(struct lane *lane, size_t scenario_index)
+{
+    static struct record record;
+    size_t size = 0;
+    memset(&record, 0, offsetof(struct record, sentence));
+    record.kind = RECORD_REACHED;
+    record.scenario_index = (uint32_t)scenario_index;
+    for (size_t i = 0; i < tally_size(lane->reached); i++) {
+        char line[TALLY_KEY_SIZE_MAX + 32];
+        int line_size =
+            snprintf(line, sizeof line, "%lld %s\n", (long long)tally_count(lane->reached, i),
+                     tally_key(lane->reached, i));
+        FP_ASSERT(line_size > 0 && (size_t)line_size < sizeof line);
+        if (size + (size_t)line_size >= sizeof record.sentence)
+            send_reached(lane, &record, &size);
+        memcpy(record.sentence + size, line, (size_t)line_size);
+        size += (size_t)line_size;
+    }
+    if (size > 0 && !send_reached(lane, &record, &size))
+        lane->failed = true;
+    tally_clear(lane->reached);
 }
 
 /* ---- seeds ---- */
@@ -236,6 +270,7 @@ static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
     struct run_result result;
     run_result_init(&result);
     run_one(lane->runs, scenario, seed, NULL, &result);
+    tally_add_all(lane->reached, run_lane_reached(lane->runs));
     if (result.outcome == RUN_VIOLATION || result.outcome == RUN_UNKNOWN)
         keep_failure(lane, scenario_index, &result);
     bool checked =
@@ -271,11 +306,10 @@ static void work(struct lane *lane)
         uint64_t first = unit / lane->scenario_count * UNIT_SEED_COUNT;
         if (!install(lane, scenario_index))
             return;
-        for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < options->seed_count; i++) {
-            if (!may_go_on(lane))
-                return;
-            run_seed(lane, scenario_index, options->first_seed + i);
-        }
+        for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < options->seed_count; i++)
+            if (may_go_on(lane))
+                run_seed(lane, scenario_index, options->first_seed + i);
+        tell_reached(lane, scenario_index);
     }
 }
 
@@ -288,7 +322,8 @@ void lane_process(const struct campaign_options *options, const struct scenario 
                         .shared = shared,
                         .socket = socket,
                         .parent = getppid(),
-                        .installed = scenario_count};
+                        .installed = scenario_count,
+                        .reached = tally_new()};
     /* The parent hears of an interrupt and says so; a terminal tells everybody at once. */
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
@@ -299,5 +334,6 @@ void lane_process(const struct campaign_options *options, const struct scenario 
         work(&lane);
     }
     lane_close(&lane);
+    tally_free(lane.reached);
     close(socket);
 }

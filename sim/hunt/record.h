@@ -6,7 +6,8 @@
 
 #define RECORD_TEXT_SIZE_MAX 4096
 
-enum record_kind { RECORD_RUN, RECORD_READY, RECORD_TROUBLE };
+/* RECORD_REACHED: lines of a count, a space and what was reached so often, of one scenario. */
+enum record_kind { RECORD_RUN, RECORD_READY, RECORD_TROUBLE, RECORD_REACHED };
 
 struct record {
     enum record_kind kind;

@@ -8,7 +8,9 @@
 #include "sim/pg/session.h"
 #include "sim/run/run.h"
 #include "sim/world/cloud.h"
+#include "sim/world/metrics.h"
 #include "sim/world/queue.h"
+#include "sim/world/store.h"
 
 #define RUN_ACTOR_COUNT_MAX 128
 
@@ -61,6 +63,13 @@ struct fault_state {
     int64_t strike_count;
 };
 
+/* What the strikes at one visit of a point ask of the seam. Zeroed is nothing. */
+struct struck {
+    bool drop; /* cut the connection */
+    enum cloud_fault cloud;
+    bool store; /* the store does not answer */
+};
+
 /* What a strike acts on. */
 struct fault_host {
     struct run *run;
@@ -68,8 +77,8 @@ struct fault_host {
     struct fault_state *state;
     const struct scenario_fault *fault;
     const struct fault_visit *visit;
-    bool drop;
-    enum drop_how how;
+    struct struck struck;
+    bool missed; /* there was nothing to strike: it does not count */
 };
 
 struct run_lane {
@@ -79,6 +88,9 @@ struct run_lane {
     struct context_pool *contexts;
     struct queue *queue;
     struct cloud *cloud;
+    struct store *store;
+    struct metrics *metrics;
+    struct tally *reached;
 };
 
 struct run {
@@ -115,15 +127,33 @@ void connection_goes_on_alone(struct rt_db *db);
 void connections_of_dead(struct run *run, const struct proc *proc);
 void connections_wake(struct run *run);
 void connections_free(struct run *run);
+/* Connections of the process with no statement under way, and the end of one of them. */
+int connections_idle_count(const struct run *run, const struct proc *proc);
+void connections_cut_idle(struct run *run, const struct proc *proc, int index);
 
 /* rest.c */
 void report_changes(struct run *run, const char *who, const struct pg_result *result);
+void report_change(struct run *run, const char *who, const struct pg_change *change);
 bool run_is_at_rest(struct run *run);
 void describe_pending(struct run *run, struct strbuf *out);
 
-/* strike.c: every fault of the scenario gets its chance at this point. May not return (crash).
- * True: the connection is to be dropped, in the way of *how. */
-bool visit_point(struct rt *rt, enum fault_point point, const char *operation, enum drop_how *how);
+/* lock_rows.c */
+/* Rows of the strategy's lock table that no transaction under way has locked. */
+int lock_rows_count(struct run *run);
+/* They vanish in one commit: all of them (index < 0), or that one. */
+void lock_rows_lose(struct run *run, const char *who, int index);
+
+/* seam_queue.c, seam_cloud.c, seam_monitor.c: what happens there without a call becomes events. */
+void seam_queue_begin(struct run *run);
+void seam_queue_end(struct run *run);
+void seam_cloud_begin(struct run *run);
+void seam_cloud_end(struct run *run);
+void seam_monitor_begin(struct run *run);
+
+/* strike.c: every fault of the scenario gets its chance at this point. May not return (crash). */
+struct struck visit_point(struct rt *rt, enum fault_point point, const char *operation);
 void faults_begin(struct run *run);
+/* Those that strike at a time, whoever comes by. */
+void faults_start_clock(struct run *run);
 
 #endif

@@ -57,7 +57,7 @@ static const char *op_name(char op)
     return op == 'i' ? "insert" : op == 'u' ? "update" : "delete";
 }
 
-static void report_change(struct run *run, const char *who, const struct pg_change *change)
+static void put_change(struct run *run, const char *who, const struct pg_change *change)
 {
     char was[WATCHED_COLUMN_COUNT_MAX][72]; /* keys must live until the event ends */
     struct trace *trace = run->trace;
@@ -76,12 +76,16 @@ static void report_change(struct run *run, const char *who, const struct pg_chan
     trace_end(trace);
 }
 
+void report_change(struct run *run, const char *who, const struct pg_change *change)
+{
+    run->pending_count += pending_change(change);
+    put_change(run, who, change);
+}
+
 void report_changes(struct run *run, const char *who, const struct pg_result *result)
 {
-    for (int i = 0; i < result->change_count; i++) {
-        run->pending_count += pending_change(&result->changes[i]);
+    for (int i = 0; i < result->change_count; i++)
         report_change(run, who, &result->changes[i]);
-    }
 }
 
 bool run_is_at_rest(struct run *run)

@@ -12,6 +12,7 @@
 #define DEADLOCK_TIMEOUT_MS_PATIENT 5000
 #define DEADLOCK_TIMEOUT_MS_QUICK 50
 #define REPEAT_COUNT_MAX 3
+#define SERVER_SEED_COUNT 1000000
 
 const char *run_outcome_name(enum run_outcome outcome)
 {
@@ -44,6 +45,9 @@ struct run_lane *run_lane_new(struct pg_lane *pg)
     lane->contexts = context_pool_new();
     lane->queue = queue_new(&queue_config);
     lane->cloud = cloud_new(&cloud_config);
+    lane->store = store_new();
+    lane->metrics = metrics_new();
+    lane->reached = tally_new();
     return lane;
 }
 
@@ -51,6 +55,9 @@ void run_lane_free(struct run_lane *lane)
 {
     if (!lane)
         return;
+    tally_free(lane->reached);
+    metrics_free(lane->metrics);
+    store_free(lane->store);
     cloud_free(lane->cloud);
     queue_free(lane->queue);
     context_pool_free(lane->contexts);
@@ -67,6 +74,16 @@ const struct trace *run_lane_trace(const struct run_lane *lane)
 const struct choices *run_lane_choices(const struct run_lane *lane)
 {
     return lane->choices;
+}
+
+const struct tally *run_lane_reached(const struct run_lane *lane)
+{
+    return lane->reached;
+}
+
+void run_lane_metrics(const struct run_lane *lane, struct strbuf *out)
+{
+    metrics_write(lane->metrics, out);
 }
 
 enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario,
@@ -228,6 +245,12 @@ static void heal(struct run *run)
 
 /* ---- steps ---- */
 
+static void on_event(void *self, const struct event *event)
+{
+    const struct run *run = self;
+    tally_event(run->lane->reached, run->scenario->strategy, event);
+}
+
 static void on_step_begin(void *self, int64_t step, int64_t t_ns)
 {
     struct run *run = self;
@@ -298,6 +321,42 @@ static const char *sched_end_text(enum sched_end end)
     return "was stopped";
 }
 
+/* What is there of one resource, and for whom each part was made. */
+static void report_resource(struct run *run, const struct cloud_resource *resource)
+{
+    strbuf_clear(&run->scratch);
+    strbuf_printf(&run->scratch, "%s.%s.%s", resource->name, resource->platform,
+                  resource->base_domain);
+    trace_begin(run->trace, "world.resource", "cloud");
+    trace_text(run->trace, "resource", strbuf_str(&run->scratch));
+    for (int part = 0; part < CLOUD_PART_COUNT; part++)
+        if (resource->parts[part].present)
+            trace_text(run->trace, cloud_part_name(part), resource->parts[part].by.cluster_id);
+    trace_end(run->trace);
+}
+
+/* What is in the cloud at the end, whoever made it and whenever: what the setup made has no events
+ * of its own. */
+static void report_world(struct run *run)
+{
+    const struct cloud *cloud = run->lane->cloud;
+    for (int i = 0; i < cloud_resource_count(cloud); i++)
+        if (cloud_present_count(cloud_resource(cloud, i)) > 0)
+            report_resource(run, cloud_resource(cloud, i));
+}
+
+/* The last word of the invariants. Without rest it is for those that judge by what stays undone, so
+ * it is only asked when the system had all the time that the scenario gives it. */
+static void end_checks(struct run *run, bool at_rest)
+{
+    struct check_end end = {
+        .last = {.step = sched_step(run->sched), .t_ns = sched_now_ns(run->sched)},
+        .at_rest = at_rest};
+    report_world(run);
+    trace_event(run->trace, at_rest ? "rest" : "unsettled", "harness", NULL);
+    checks_end(run->checks, &end);
+}
+
 static void give_up(struct run *run, enum sched_end end)
 {
     struct strbuf pending = STRBUF_INIT;
@@ -317,6 +376,7 @@ static void play(struct run *run)
         return;
     start_actors(run);
     run->faults_on = true;
+    faults_start_clock(run);
     sched_set_slowness(run->sched, scenario->slowness_per_million);
     sched_run(run->sched, scenario->chaos_ns, scenario->step_count_max);
     if (is_over(run))
@@ -326,12 +386,10 @@ static void play(struct run *run)
         sched_run(run->sched, scenario->chaos_ns + scenario->settle_ns, scenario->step_count_max);
     if (is_over(run))
         return;
-    if (end != SCHED_STOPPED) {
+    if (end != SCHED_STOPPED)
         give_up(run, end);
-        return;
-    }
-    trace_event(run->trace, "rest", "harness", NULL);
-    checks_end(run->checks, NULL);
+    if (end != SCHED_STEPS_OUT)
+        end_checks(run, end == SCHED_STOPPED);
 }
 
 /* ---- one run ---- */
@@ -348,6 +406,18 @@ static void take_counts(struct run *run)
     counts->gates = pg->gates;
     counts->control_queries = pg->control_queries;
     counts->connects = pg->connects;
+}
+
+/* Of a run that did not come to rest it is also said what is still pending. */
+static void put_finding(struct run_result *result, const struct finding *finding)
+{
+    struct strbuf sentence = STRBUF_INIT;
+    strbuf_puts(&sentence, finding->sentence);
+    if (result->outcome == RUN_UNKNOWN)
+        strbuf_printf(&sentence, "; the run %s", strbuf_str(&result->sentence));
+    result->step = finding->step;
+    strbuf_release(&result->sentence);
+    result->sentence = sentence;
 }
 
 static void conclude(struct run *run)
@@ -372,11 +442,8 @@ static void conclude(struct run *run)
     const struct finding *unknown = checks_first(run->checks, VERDICT_UNKNOWN, NULL);
     if (!failure && (!unknown || result->outcome != RUN_PASS))
         return;
+    put_finding(result, failure ? failure : unknown);
     result->outcome = failure ? RUN_VIOLATION : RUN_UNKNOWN;
-    failure = failure ? failure : unknown;
-    result->step = failure->step;
-    strbuf_clear(&result->sentence);
-    strbuf_puts(&result->sentence, failure->sentence);
 }
 
 static void feed_back(struct choices *choices, const struct run_replay *replay)
@@ -386,17 +453,15 @@ static void feed_back(struct choices *choices, const struct run_replay *replay)
                        replay->streams[i].value_count);
 }
 
-static void prepare(struct run *run, uint64_t seed, const struct run_replay *replay)
+static void prepare(struct run *run, const struct run_replay *replay)
 {
     struct run_lane *lane = run->lane;
     struct queue_config queue_config = queue_config_default();
     struct cloud_config cloud_config = cloud_config_default();
-    choices_reset(lane->choices, seed);
     trace_reset(lane->trace);
     queue_reset(lane->queue, &queue_config);
     cloud_reset(lane->cloud, &cloud_config);
-    if (replay)
-        feed_back(lane->choices, replay);
+    store_reset(lane->store);
     if (replay && replay->lines)
         trace_expect(lane->trace, replay->lines);
     struct sched_hooks hooks = {
@@ -405,11 +470,16 @@ static void prepare(struct run *run, uint64_t seed, const struct run_replay *rep
     run->trace = lane->trace;
     run->workload_stream = choices_stream(lane->choices, "workload");
     run->world_stream = choices_stream(lane->choices, "world");
+    seam_queue_begin(run);
+    seam_cloud_begin(run);
+    seam_monitor_begin(run);
     faults_begin(run);
     struct check_setup setup = {.strategy = run->scenario->strategy,
                                 .db_epoch_ns = VIRTUAL_EPOCH_NS};
     run->checks = checks_new(run->scenario->invariants, run->scenario->invariant_count, &setup);
     trace_observe(lane->trace, checks_event, run->checks);
+    tally_clear(lane->reached);
+    trace_observe(lane->trace, on_event, run);
     run->harness = proc_new(run->sched, "harness");
 }
 
@@ -417,13 +487,22 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
                         const struct run_replay *replay, struct run_result *result)
 {
     struct run run = {.lane = lane, .scenario = scenario, .result = result};
-    if (pg_lane_slate(lane->pg, seed, &result->sentence) != ERR_OK) {
+    choices_reset(lane->choices, seed);
+    if (replay)
+        feed_back(lane->choices, replay);
+    /* What random() and gen_random_uuid() give in the server is a choice as any other: recorded, it
+     * makes the same run again whatever the seed. */
+    uint32_t server_seed = choice_below(choices_stream(lane->choices, "server"), SERVER_SEED_COUNT);
+    if (pg_lane_slate(lane->pg, server_seed, &result->sentence) != ERR_OK) {
         result->outcome = RUN_INFRASTRUCTURE;
         return;
     }
-    prepare(&run, seed, replay);
+    prepare(&run, replay);
     play(&run);
     conclude(&run);
+    tally_kinds(lane->reached, lane->trace);
+    seam_cloud_end(&run);
+    seam_queue_end(&run);
     sched_free(run.sched);
     connections_free(&run);
     checks_free(run.checks);

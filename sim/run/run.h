@@ -9,6 +9,7 @@
 #include "sim/core/choice.h"
 #include "sim/core/trace.h"
 #include "sim/pg/lane.h"
+#include "sim/run/tally.h"
 #include "sim/scenario/scenario.h"
 
 enum run_outcome {
@@ -76,5 +77,9 @@ void run_one(struct run_lane *lane, const struct scenario *scenario, uint64_t se
 /* Of the last run: its events and its choices, valid until the next. */
 const struct trace *run_lane_trace(const struct run_lane *lane);
 const struct choices *run_lane_choices(const struct run_lane *lane);
+/* What it reached: how often each kind of event happened, and more (see tally.h). */
+const struct tally *run_lane_reached(const struct run_lane *lane);
+/* What a monitoring system has collected, in Prometheus' text format. */
+void run_lane_metrics(const struct run_lane *lane, struct strbuf *out);
 
 #endif

@@ -279,8 +279,7 @@ enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
     struct run *run = rt->run;
     *db = NULL;
     fiber_yield(run->sched);
-    enum drop_how how;
-    if (visit_point(rt, POINT_DB_OPEN, label, &how)) {
+    if (visit_point(rt, POINT_DB_OPEN, label).drop) {
         trace_event(run->trace, "db.unreachable", fiber_name(rt->fiber), "label", label, NULL);
         return ERR_DB_UNREACHABLE;
     }
@@ -324,28 +323,47 @@ static enum err take_answer(struct rt_db *db, struct rt_rows *rows)
     return ERR_OK;
 }
 
-/* The answer has arrived, so it counts; its rows must outlive the session that is cut now. */
-static void cut_after_answer(struct rt *rt, struct rt_db *db, struct rt_rows *rows)
+/* Between two statements. The last answer has arrived, so it counts: its rows outlive the session
+ * that is cut now. */
+static void cut_idle(struct rt_db *db)
 {
-    trace_event(rt->run->trace, "db.cut", db->name, NULL);
-    if (rows && rows->row_count > 0) {
-        int cell_count = rows->row_count * rows->column_count;
-        const char **cells = rt_alloc(rt, (size_t)cell_count * sizeof cells[0]);
-        for (int i = 0; i < cell_count; i++)
-            cells[i] = rows->cells[i] ? rt_printf(rt, "%s", rows->cells[i]) : NULL;
-        rows->cells = cells;
-    }
+    FP_ASSERT(!db->in_flight);
+    trace_event(db->run->trace, "db.cut", db->name, NULL);
+    if (db->session)
+        pg_session_keep_rows(db->session, proc_arena(db->proc));
     lose(db);
+}
+
+static bool can_be_cut(const struct rt_db *db, const struct proc *proc)
+{
+    return db->proc == proc && !db->lost && !db->in_flight;
+}
+
+int connections_idle_count(const struct run *run, const struct proc *proc)
+{
+    int count = 0;
+    for (const struct rt_db *db = run->connections; db; db = db->next)
+        count += can_be_cut(db, proc);
+    return count;
+}
+
+void connections_cut_idle(struct run *run, const struct proc *proc, int index)
+{
+    for (struct rt_db *db = run->connections; db; db = db->next)
+        if (can_be_cut(db, proc) && index-- == 0) {
+            cut_idle(db);
+            return;
+        }
+    FP_ASSERT(!"there are so many idle connections");
 }
 
 /* Until the answer is there. False: the client was cut off while it waited. */
 static bool await_answer(struct rt *rt, struct rt_db *db)
 {
-    enum drop_how how;
     if (!db->driving && (db->answer == PG_BLOCKED || db->answer == PG_AT_GATE)) {
         bool blocked = db->answer == PG_BLOCKED;
         start_driver(db);
-        if (blocked && visit_point(rt, POINT_DB_BLOCKED, db->sql->name, &how))
+        if (blocked && visit_point(rt, POINT_DB_BLOCKED, db->sql->name).drop)
             return false;
     }
     while (db->driving)
@@ -357,7 +375,6 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
                     const char *const *params, struct rt_rows *rows)
 {
     struct run *run = rt->run;
-    enum drop_how how;
     bool commit = is_commit(sql);
     FP_ASSERT(db->proc == rt->proc || db->lost);
     if (rows)
@@ -368,14 +385,17 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     fiber_yield(run->sched);
     db->sql = sql;
     db->params = params;
-    if (visit_point(rt, commit ? POINT_DB_COMMIT : POINT_DB_EXEC, sql->name, &how))
+    if (visit_point(rt, commit ? POINT_DB_COMMIT : POINT_DB_EXEC, sql->name).drop)
+        return answer_lost(db);
+    /* Somebody else of this process was struck meanwhile, and it went with that. */
+    if (db->lost)
         return answer_lost(db);
 
     db->in_flight = true;
     db->sent = false;
     db->client = rt->fiber;
     rt->sending = db;
-    bool reply_lost = visit_point(rt, POINT_DB_SENT, sql->name, &how);
+    bool reply_lost = visit_point(rt, POINT_DB_SENT, sql->name).drop;
     rt->sending = NULL;
     /* A client that was paused just now finds its statement on the way, or answered. */
     bool at_once = !db->driving && !db->sent && (db->answer = send_now(db)) == PG_DONE;
@@ -391,8 +411,8 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     if (reply_lost)
         return answer_lost(db);
     enum err err = take_answer(db, rows);
-    if (visit_point(rt, commit ? POINT_DB_COMMITTED : POINT_DB_DONE, sql->name, &how))
-        cut_after_answer(rt, db, rows);
+    if (visit_point(rt, commit ? POINT_DB_COMMITTED : POINT_DB_DONE, sql->name).drop && !db->lost)
+        cut_idle(db);
     return err;
 }
 

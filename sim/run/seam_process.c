@@ -26,10 +26,10 @@ const char *rt_wall_text(struct rt *rt, wall_time wall)
 static void sleep_for(struct rt *rt, int64_t duration_ns, bool idle)
 {
     FP_ASSERT(duration_ns >= 0);
-    visit_point(rt, POINT_SLEEP, "sleep", NULL);
+    visit_point(rt, POINT_SLEEP, "sleep");
     int64_t until_ns = sched_now_ns(rt->run->sched) + duration_ns;
     fiber_sleep_until(rt->run->sched, until_ns, idle);
-    visit_point(rt, POINT_WAKE, "sleep", NULL);
+    visit_point(rt, POINT_WAKE, "sleep");
 }
 
 void rt_sleep(struct rt *rt, int64_t duration_ns)
@@ -98,13 +98,13 @@ bool rt_wait(struct rt *rt, struct rt_signal *signal, int64_t timeout_ns)
     struct run *run = rt->run;
     FP_ASSERT(!signal->waiter);
     int64_t deadline_ns = sched_now_ns(run->sched) + timeout_ns;
-    visit_point(rt, POINT_SLEEP, "wait", NULL);
+    visit_point(rt, POINT_SLEEP, "wait");
     while (!signal->raised && sched_now_ns(run->sched) < deadline_ns) {
         signal->waiter = rt;
         fiber_block_until(run->sched, "waiting for a signal", deadline_ns, false);
         signal->waiter = NULL;
     }
-    visit_point(rt, POINT_WAKE, "wait", NULL);
+    visit_point(rt, POINT_WAKE, "wait");
     bool raised = signal->raised;
     signal->raised = false;
     return raised;

@@ -49,6 +49,18 @@ static void check_window(struct walk *walk, const struct yaml_node *map, const c
     }
 }
 
+static void check_clock(struct walk *walk, const struct yaml_node *map, const char *where,
+                        const struct fault_kind *kind, const void *config, int64_t chaos_ns)
+{
+    char at[DURATION_TEXT_SIZE], end[DURATION_TEXT_SIZE];
+    const struct yaml_node *node = yaml_get(map, "at");
+    if (node == NULL || kind->at_ns == NULL || chaos_ns <= 0 || kind->at_ns(config) < chaos_ns)
+        return;
+    yaml_error(walk->diags, node,
+               "%s.at: %s is not before the end of chaos at %s, it would never strike", where,
+               duration_text(kind->at_ns(config), at), duration_text(chaos_ns, end));
+}
+
 static void check_odds(struct walk *walk, const struct yaml_node *map, const char *where,
                        const struct fault_common *common)
 {
@@ -102,6 +114,7 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     if (!good)
         return;
     check_window(walk, map, where, fault->config, scenario->chaos_ns);
+    check_clock(walk, map, where, kind, fault->config, scenario->chaos_ns);
     check_odds(walk, map, where, fault->config);
     check_points(walk, map, where, kind, fault->config);
 }

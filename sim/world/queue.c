@@ -488,6 +488,7 @@ static void deliver(struct queue *queue, struct message *message, struct rt_mess
 
     out->receipt = receipt_of(message);
     out->receive_count = message->receive_count;
+    out->age_ns = queue->now_ns - message->sent_ns;
     world_copy_text(out->group, sizeof(out->group), queue->groups[message->group_index].name);
     memcpy(out->body, message->body, sizeof(out->body));
 }
@@ -608,22 +609,39 @@ bool queue_delay_message(struct queue *queue, int64_t now_ns, int64_t id, int64_
     return true;
 }
 
+static void put_back(struct queue *queue, struct message *message)
+{
+    carry_over(queue, queue->dead, message)->receive_count = 0;
+    remove_at(queue->dead, (size_t)(message - queue->dead->messages));
+}
+
 bool queue_redrive(struct queue *queue, int64_t now_ns, int64_t id)
 {
-    struct queue *dead = queue->dead;
     struct message *message;
-    struct message *back;
 
-    FP_ASSERT(dead != NULL);
+    FP_ASSERT(queue->dead != NULL);
     enter(queue, now_ns);
-    enter(dead, now_ns);
-    message = find(dead, id);
+    enter(queue->dead, now_ns);
+    message = find(queue->dead, id);
     if (!message || is_in_flight(message, now_ns))
         return false;
-    back = carry_over(queue, dead, message);
-    back->receive_count = 0;
-    remove_at(dead, (size_t)(message - dead->messages));
+    put_back(queue, message);
     return true;
+}
+
+enum err queue_redrive_delivery(struct queue *queue, int64_t now_ns, int64_t receipt)
+{
+    struct message *message;
+
+    FP_ASSERT(queue->dead != NULL);
+    FP_ASSERT(receipt > 0);
+    enter(queue, now_ns);
+    enter(queue->dead, now_ns);
+    message = find_delivery(queue->dead, receipt);
+    if (!message)
+        return ERR_QUEUE_STALE_RECEIPT;
+    put_back(queue, message);
+    return ERR_OK;
 }
 
 static void count_states(const struct queue *queue, struct queue_counts *counts)

@@ -124,6 +124,9 @@ struct queue *queue_dead(struct queue *queue);
  * and a retention that begins now. It is not checked for duplicates. False: it is not there, or in
  * flight. */
 bool queue_redrive(struct queue *queue, int64_t now_ns, int64_t id);
+/* The same for whoever has received it from the dead-letter queue, by that delivery's receipt.
+ * ERR_QUEUE_STALE_RECEIPT: its visibility has run out, it was received again, or it is gone. */
+enum err queue_redrive_delivery(struct queue *queue, int64_t now_ns, int64_t receipt);
 
 /* ---- what reports use ---- */
 

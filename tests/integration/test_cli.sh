@@ -75,16 +75,16 @@ workload:
   jobs:
     - {type: DESTROY, cluster: demo, at: 0s}
     - {type: DESTROY, cluster: demo, at: $2}
-invariants: [valid_transitions]
+invariants: [valid_transition]
 limits: {chaos: 4h, settle: 4h, steps: 20000}
 expect: $3
 END
 }
 weak='{weaknesses: [no_status_check]}'
 scenario holds 1h pass hardened >scenarios/b-holds.yaml
-scenario caught 1h '{violates: valid_transitions}' "$weak" >scenarios/deeper/caught.yaml
+scenario caught 1h '{violates: valid_transition}' "$weak" >scenarios/deeper/caught.yaml
 scenario broken 1h pass "$weak" >broken.yaml
-scenario missed 1h '{violates: valid_transitions}' hardened >missed.yaml
+scenario missed 1h '{violates: valid_transition}' hardened >missed.yaml
 echo 'scenario: [' >scenarios/bad/wrong.yaml
 echo 'scenario: [' >scenarios/corpus/wrong.yaml
 echo 'not looked at' >scenarios/notes.txt
@@ -183,7 +183,7 @@ fencepost run scenarios --seeds 12 --out out --json
 tap_same test_cli_expected_outcomes_pass 0 "$status"
 tap_same test_cli_json_is_one_line 1 "$(wc -l <.out)"
 tap_match test_cli_json_is_one_object '^\{"verdict":"pass","scenarios":\[\{"name":"holds".*\}$' "$out"
-tap_match test_cli_json_leaves_the_summary_to_stderr 'caught: valid_transitions broken in' "$err"
+tap_match test_cli_json_leaves_the_summary_to_stderr 'caught: valid_transition broken in' "$err"
 if command -v python3 >/dev/null; then
     tap_ok test_cli_json_parses python3 -m json.tool .out
 else
@@ -193,15 +193,18 @@ hash=$(field hash)
 tap_ok test_cli_run_leaves_nothing nothing_is_left
 fencepost run scenarios --seeds 12 --out out --json --jobs 1 --check-determinism
 tap_same test_cli_jobs_make_no_difference "$hash" "$(field hash)"
+tap_match test_cli_json_says_what_was_reached '"reached":\{.*"jobs DESTROY SUCCEEDED":12.*"rest":12' "$out"
 tap_match test_cli_determinism_is_checked '"determinism":\{"checked":24,"diverged":0\}' "$out"
 failure=$(ls out/failures/caught-*.jsonl)
 
+fencepost run scenarios/b-holds.yaml --seeds 3 --verbose
+tap_match test_cli_verbose_says_what_was_reached 'reached in holds \(hardened\), 3 seeds:.*rest +3' "$out"
 fencepost run missed.yaml --seeds 2
 tap_same test_cli_missed_violation_is_a_violation 1 "$status"
-tap_match test_cli_missed_violation_is_said 'expected violation of valid_transitions NOT found' "$out"
+tap_match test_cli_missed_violation_is_said 'expected violation of valid_transition NOT found' "$out"
 fencepost run broken.yaml --seeds 5 --quiet --out 'my out'
 tap_same test_cli_violation_exits_with_1 1 "$status"
-tap_match test_cli_violation_last_lines 'VIOLATION of valid_transitions in broken \(weak: no_status_check\), seed [0-9]+
+tap_match test_cli_violation_last_lines 'VIOLATION of valid_transition in broken \(weak: no_status_check\), seed [0-9]+
   step [0-9]+
   [^
 ]+
@@ -214,6 +217,7 @@ fencepost "$@"
 tap_match test_cli_printed_command_reproduces '^1 .*replayed: same [0-9]+ steps, same hash [0-9a-f]{16}, violation of' "$status $out"
 fencepost run broken.yaml --seed 3 --trace --out traced
 tap_ok test_cli_trace_is_written grep -q '^{"step":' traced/trace/broken-3.jsonl
+tap_ok test_cli_metrics_are_written grep -q '^# TYPE ocpctl_lock_held_duration_seconds histogram$' traced/trace/broken-3.prom
 
 # ---- replays ----
 
@@ -301,7 +305,7 @@ for signal in INT TERM HUP; do
     interrupt "early_$signal" $signal a_server_is_there
     interrupt "late_$signal" $signal a_failure_is_there
     tap_match "test_cli_late_${signal}_reports_what_was_done" \
-        'caught: valid_transitions.*interrupted  this is what was done' "$(cat .out)"
+        'caught: valid_transition.*interrupted  this is what was done' "$(cat .out)"
 done
 
 tap_ok test_cli_nothing_is_left_at_the_end nothing_is_left

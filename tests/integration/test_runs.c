@@ -226,6 +226,34 @@ static void test_run_three_destroys_exactly_one_wins(void **state)
     scenario_free(scenario);
 }
 
+/* Which of the statements that worker-1 sends is its first COMMIT, counted from 1? */
+static int first_commit(void)
+{
+    int statement_count = 0;
+    struct scenario *scenario = load_fault("crash: {target: janitor-1, nth: 1000000}");
+    run_seed(scenario, 1);
+    for (const char *at = lines(); *at; at = strchr(at, '\n') + 1) {
+        char line[2048];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        if (!strstr(line, "\"ev\":\"db.exec\"") || !strstr(line, "\"who\":\"worker-1/"))
+            continue;
+        statement_count++;
+        if (strstr(line, "\"result\":\"COMMIT\""))
+            break;
+    }
+    scenario_free(scenario);
+    return statement_count;
+}
+
+/* One create, and this fault when worker-1 has just sent its first COMMIT. */
+static struct scenario *load_fault_at_commit(const char *fault, const char *more)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%s: {target: worker-1, points: db.sent, nth: %d%s}", fault,
+             first_commit(), more);
+    return load_fault(text);
+}
+
 static int count_outcomes(const struct scenario *scenario, enum run_outcome outcome, int seed_count)
 {
     int found_count = 0;
@@ -247,14 +275,70 @@ static void test_run_zombie_found_as_written_and_never_hardened(void **state)
     scenario_free(scenario);
 }
 
+/* Three destroys and nobody to do them. */
+static struct scenario *load_idle(const char *override)
+{
+    struct diags diags;
+    const char *path = "scenarios/job_locks/three-destroys-at-once.yaml";
+    const char *overrides[] = {"topology.workers=0", override};
+    diags_init(&diags, path);
+    return install(scenario_load_with(path, overrides, FP_COUNT(overrides), &diags), &diags);
+}
+
 static void test_run_that_cannot_rest_says_what_is_pending(void **state)
 {
     (void)state;
-    struct scenario *scenario = load("three-destroys-at-once", "topology.workers=0");
+    struct scenario *scenario = load_idle("invariants=[single_owner]");
     run_seed(scenario, 1);
     assert_int_equal(result.outcome, RUN_UNKNOWN);
     assert_non_null(strstr(strbuf_str(&result.sentence), "jobs"));
     assert_non_null(strstr(strbuf_str(&result.sentence), "PENDING"));
+    assert_int_equal(count("\"ev\":\"unsettled\""), 1);
+    scenario_free(scenario);
+}
+
+static void test_run_that_cannot_rest_breaks_liveness(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_idle("invariants=[single_owner,no_lost_job]");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_VIOLATION);
+    assert_string_equal(result.invariant->name, "no_lost_job");
+    assert_int_equal(result.step, result.counts.steps);
+    assert_non_null(strstr(strbuf_str(&result.sentence), "is lost: it is still PENDING"));
+    assert_non_null(strstr(strbuf_str(&result.sentence), "did not come to rest"));
+    scenario_free(scenario);
+}
+
+static void test_run_out_of_steps_gives_no_verdict(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load("three-destroys-at-once", "limits.steps=100");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_UNKNOWN);
+    assert_non_null(strstr(strbuf_str(&result.sentence), "step limit"));
+    scenario_free(scenario);
+}
+
+static void test_run_leaves_metrics_and_what_it_reached(void **state)
+{
+    (void)state;
+    struct strbuf metrics = STRBUF_INIT;
+    struct scenario *scenario = load("three-destroys-at-once", NULL);
+    run_seed(scenario, 1);
+    run_lane_metrics(runs, &metrics);
+    assert_non_null(
+        strstr(strbuf_str(&metrics), "# TYPE ocpctl_lock_held_duration_seconds histogram"));
+    assert_non_null(strstr(strbuf_str(&metrics),
+                           "ocpctl_lock_held_duration_seconds_count{job_type=\"DESTROY\"} 1\n"));
+    const struct tally *reached = run_lane_reached(runs);
+    assert_int_equal(tally_find(reached, "jobs DESTROY SUCCEEDED"), 1);
+    assert_int_equal(tally_find(reached, "jobs DESTROY FAILED STATE_NOT_ALLOWED") +
+                         tally_find(reached, "jobs JANITOR_DESTROY FAILED STATE_NOT_ALLOWED"),
+                     2);
+    assert_int_equal(tally_find(reached, "rest"), 1);
+    assert_int_equal(tally_find(reached, "effect.start"), count("\"ev\":\"effect.start\""));
+    strbuf_release(&metrics);
     scenario_free(scenario);
 }
 
@@ -277,7 +361,7 @@ static void test_run_crash_restarts_actor_after_its_time(void **state)
 static void test_run_crash_after_send_leaves_ghost_that_commits(void **state)
 {
     (void)state;
-    struct scenario *scenario = load_fault("crash: {target: worker-1, points: db.sent, nth: 7}");
+    struct scenario *scenario = load_fault_at_commit("crash", "");
     run_seed(scenario, 1);
     assert_int_equal(result.outcome, RUN_PASS);
     assert_int_equal(result.counts.ghosts, 1);
@@ -303,8 +387,7 @@ static void test_run_pause_lets_others_go_on_and_ends_on_time(void **state)
 static void test_run_pause_after_send_statement_runs_meanwhile(void **state)
 {
     (void)state;
-    struct scenario *scenario =
-        load_fault("pause: {target: worker-1, points: db.sent, nth: 7, for: 20m}");
+    struct scenario *scenario = load_fault_at_commit("pause", ", for: 20m");
     run_seed(scenario, 1);
     assert_int_equal(result.outcome, RUN_PASS);
     int64_t paused_ns = strtoll(strstr(find("fault.pause", "commit"), "\"t\":") + 4, NULL, 10);
@@ -335,8 +418,7 @@ static void test_run_request_lost_statement_never_runs(void **state)
 static void test_run_reply_lost_statement_runs_and_client_does_not_know(void **state)
 {
     (void)state;
-    struct scenario *scenario =
-        load_fault("connection_drop: {target: worker-1, how: reply_lost, points: db.sent, nth: 7}");
+    struct scenario *scenario = load_fault_at_commit("connection_drop", ", how: reply_lost");
     run_seed(scenario, 1);
     assert_int_equal(result.outcome, RUN_PASS);
     const char *lost = find("\"ev\":\"db.lost\"", "commit");
@@ -359,6 +441,136 @@ static void test_run_idle_cut_releases_what_the_session_held(void **state)
     scenario_free(scenario);
 }
 
+static void test_run_idle_cut_between_statements_takes_an_open_connection(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("connection_drop: {target: worker-1, how: idle, points: cloud.call, nth: 2}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], 1);
+    assert_non_null(find("fault.connection_drop", "\"point\":\"cloud.call\""));
+    assert_non_null(find("\"ev\":\"db.cut\"", "worker-1"));
+    scenario_free(scenario);
+}
+
+/* A janitor has one connection: cut before it sleeps, there is none to cut when it wakes. */
+static void test_run_cut_with_nothing_to_cut_does_not_count(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("connection_drop: {target: janitor-1, how: idle, probability: 1, times: 0, "
+                   "points: [sleep, wake], before: 30m}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_true(result.counts.fired[0] > 1);
+    assert_int_equal(result.counts.fired[0], count("\"ev\":\"db.cut\""));
+    assert_true(result.counts.fired[0] <= count("\"ev\":\"db.open\",\"who\":\"janitor-1/"));
+    scenario_free(scenario);
+}
+
+/* The first call to the cloud that changes something fails in that way. */
+static void run_cloud_error(const char *kind)
+{
+    char fault[128];
+    snprintf(fault, sizeof fault,
+             "cloud_error: {target: worker-1, kind: %s, points: cloud.call, nth: 2}", kind);
+    struct scenario *scenario = load_fault(fault);
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], 1);
+    assert_non_null(find("fault.cloud_error", kind));
+    scenario_free(scenario);
+}
+
+static void test_run_cloud_error_refuses_at_once(void **state)
+{
+    (void)state;
+    run_cloud_error("throttled");
+    assert_non_null(find("effect.start", "\"accepted\":\"no\",\"result\":\"ERR_CLOUD_THROTTLED\""));
+    run_cloud_error("quota");
+    assert_non_null(find("effect.start", "\"accepted\":\"no\",\"result\":\"ERR_CLOUD_QUOTA\""));
+    run_cloud_error("credentials");
+    assert_non_null(
+        find("effect.start", "\"accepted\":\"no\",\"result\":\"ERR_CLOUD_CREDENTIALS\""));
+}
+
+static void test_run_cloud_request_lost_has_no_effect(void **state)
+{
+    (void)state;
+    run_cloud_error("request_lost");
+    assert_non_null(find("effect.end", "\"effect\":2,\"result\":\"ERR_CLOUD_TIMEOUT\""));
+}
+
+static void test_run_cloud_reply_lost_has_its_effect(void **state)
+{
+    (void)state;
+    run_cloud_error("reply_lost");
+    assert_non_null(find("effect.end", "\"effect\":2,\"result\":\"ERR_OK\""));
+    /* The worker could not know: it asks again, and finds it there. */
+    assert_non_null(find("\"part\":\"network\"", "ERR_CLOUD_EXISTS"));
+}
+
+static void test_run_store_error_nothing_is_written(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("store_error: {target: worker-1, probability: 1, times: 2}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], 2);
+    assert_int_equal(count("\"ev\":\"fault.store_error\""), 2);
+    assert_non_null(find("\"ev\":\"store.", "ERR_STORE_UNAVAILABLE"));
+    scenario_free(scenario);
+}
+
+static void test_run_crash_in_the_store_strikes_there(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault("crash: {target: worker-1, points: store.done, nth: 1}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_non_null(find("fault.crash", "\"point\":\"store.done\""));
+    scenario_free(scenario);
+}
+
+static void test_run_lock_state_loss_at_its_time_is_one_commit(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault("lock_state_loss: {at: 10m}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], 1);
+    const char *loss = find("fault.lock_state_loss", "\"point\":\"clock\"");
+    assert_non_null(loss);
+    assert_true(strtoll(strstr(loss, "\"t\":") + 4, NULL, 10) == 10 * NS_PER_MIN);
+    assert_non_null(find("\"who\":\"harness\"", "\"table\":\"job_locks\",\"op\":\"delete\""));
+    scenario_free(scenario);
+}
+
+static void test_run_lock_state_loss_at_a_point_takes_one_row(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("lock_state_loss: {target: worker-1, points: cloud.call, nth: 2, rows: one}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_non_null(find("fault.lock_state_loss", "\"point\":\"cloud.call\""));
+    assert_non_null(find("\"who\":\"harness\"", "\"op\":\"delete\""));
+    scenario_free(scenario);
+}
+
+static void test_run_lock_state_loss_without_locks_does_not_count(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault("lock_state_loss: {at: 0s}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], 0);
+    assert_int_equal(count("fault.lock_state_loss"), 0);
+    scenario_free(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +581,9 @@ int main(void)
         cmocka_unit_test(test_run_three_destroys_exactly_one_wins),
         cmocka_unit_test(test_run_zombie_found_as_written_and_never_hardened),
         cmocka_unit_test(test_run_that_cannot_rest_says_what_is_pending),
+        cmocka_unit_test(test_run_that_cannot_rest_breaks_liveness),
+        cmocka_unit_test(test_run_out_of_steps_gives_no_verdict),
+        cmocka_unit_test(test_run_leaves_metrics_and_what_it_reached),
         cmocka_unit_test(test_run_crash_restarts_actor_after_its_time),
         cmocka_unit_test(test_run_crash_after_send_leaves_ghost_that_commits),
         cmocka_unit_test(test_run_pause_lets_others_go_on_and_ends_on_time),
@@ -376,6 +591,16 @@ int main(void)
         cmocka_unit_test(test_run_request_lost_statement_never_runs),
         cmocka_unit_test(test_run_reply_lost_statement_runs_and_client_does_not_know),
         cmocka_unit_test(test_run_idle_cut_releases_what_the_session_held),
+        cmocka_unit_test(test_run_idle_cut_between_statements_takes_an_open_connection),
+        cmocka_unit_test(test_run_cut_with_nothing_to_cut_does_not_count),
+        cmocka_unit_test(test_run_cloud_error_refuses_at_once),
+        cmocka_unit_test(test_run_cloud_request_lost_has_no_effect),
+        cmocka_unit_test(test_run_cloud_reply_lost_has_its_effect),
+        cmocka_unit_test(test_run_store_error_nothing_is_written),
+        cmocka_unit_test(test_run_crash_in_the_store_strikes_there),
+        cmocka_unit_test(test_run_lock_state_loss_at_its_time_is_one_commit),
+        cmocka_unit_test(test_run_lock_state_loss_at_a_point_takes_one_row),
+        cmocka_unit_test(test_run_lock_state_loss_without_locks_does_not_count),
     };
     return cmocka_run_group_tests_name("runs", tests, open_runs, close_runs);
 }

@@ -11,7 +11,10 @@
 
 /* A host that remembers what it was asked for. */
 struct fault_host {
-    enum { NOTHING, CRASH, PAUSE, DROP } did;
+    enum { NOTHING, CRASH, PAUSE, DROP, CLOUD, STORE, LOCKS } did;
+    uint32_t draw; /* what the next draw gives */
+    enum cloud_error error;
+    bool one;
     int64_t duration_ns;
     enum drop_how how;
     struct duration_range range;
@@ -35,11 +38,27 @@ void fault_drop_connection(struct fault_host *host, enum drop_how how)
     host->how = how;
 }
 
+void fault_fail_cloud(struct fault_host *host, enum cloud_error error)
+{
+    host->did = CLOUD;
+    host->error = error;
+}
+
+void fault_fail_store(struct fault_host *host)
+{
+    host->did = STORE;
+}
+
+void fault_lose_locks(struct fault_host *host, bool one)
+{
+    host->did = LOCKS;
+    host->one = one;
+}
+
 uint32_t fault_draw(struct fault_host *host, uint32_t n)
 {
-    (void)host;
-    assert_true(n > 0);
-    return 0;
+    assert_true(host->draw < n);
+    return host->draw;
 }
 
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range)
@@ -82,7 +101,7 @@ static void test_faults_registry_finds_each_by_its_name(void **state)
     size_t count = 0;
     for (; fault_kinds[count] != NULL; count++)
         assert_ptr_equal(fault_kind_find(fault_kinds[count]->name), fault_kinds[count]);
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 6);
     assert_null(fault_kind_find("crush"));
 }
 
@@ -212,6 +231,75 @@ static void test_faults_connection_drop_how_limits_the_points(void **state)
     assert_int_equal(drop_points(3, POINT_BIT(POINT_SLEEP)), POINT_BIT(POINT_SLEEP));
 }
 
+/* ---- calls that fail ---- */
+
+static void assert_cloud_error(int word, uint32_t draw, enum cloud_error error)
+{
+    const struct fault_kind *kind = kind_of("cloud_error");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+
+    *(int *)field_at(kind, config, "kind") = word;
+    strike(&host, kind, config, POINT_CLOUD_CALL);
+    assert_int_equal(host.did, CLOUD);
+    assert_int_equal(host.error, error);
+    free(config);
+}
+
+static void test_faults_cloud_error_is_the_one_asked_for(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("cloud_error");
+    const char *const *words = field_find(kind->fields, kind->field_count, "kind")->words;
+    assert_string_equal(words[CLOUD_ERROR_THROTTLED], "throttled");
+    assert_string_equal(words[CLOUD_ERROR_REQUEST_LOST], "request_lost");
+    assert_string_equal(words[CLOUD_ERROR_REPLY_LOST], "reply_lost");
+    assert_string_equal(words[CLOUD_ERROR_QUOTA], "quota");
+    assert_string_equal(words[CLOUD_ERROR_CREDENTIALS], "credentials");
+    for (int word = 0; word < CLOUD_ERROR_COUNT; word++)
+        assert_cloud_error(word, 0, (enum cloud_error)word);
+}
+
+static void test_faults_cloud_error_any_is_drawn(void **state)
+{
+    (void)state;
+    for (uint32_t draw = 0; draw < CLOUD_ERROR_COUNT; draw++)
+        assert_cloud_error(CLOUD_ERROR_COUNT, draw, (enum cloud_error)draw);
+}
+
+static void test_faults_store_error_strikes_before_a_call(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("store_error");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    assert_int_equal(kind->points, POINT_BIT(POINT_STORE_CALL));
+    strike(&host, kind, config, POINT_STORE_CALL);
+    assert_int_equal(host.did, STORE);
+    free(config);
+}
+
+static void test_faults_lock_state_loss_is_of_all_or_one_at_its_time(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("lock_state_loss");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    strike(&host, kind, config, POINT_DB_DONE);
+    assert_int_equal(host.did, LOCKS);
+    assert_false(host.one);
+    *(int *)field_at(kind, config, "rows") = 1;
+    strike(&host, kind, config, FAULT_POINT_COUNT);
+    assert_true(host.one);
+    *(int64_t *)field_at(kind, config, "at") = -1;
+    assert_int_equal(kind->at_ns(config), -1);
+    *(int64_t *)field_at(kind, config, "at") = 40 * NS_PER_MIN;
+    assert_int_equal(kind->at_ns(config), 40 * NS_PER_MIN);
+    free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +312,10 @@ int main(void)
         cmocka_unit_test(test_faults_pause_draws_from_its_range),
         cmocka_unit_test(test_faults_connection_drop_any_follows_the_point),
         cmocka_unit_test(test_faults_connection_drop_how_limits_the_points),
+        cmocka_unit_test(test_faults_cloud_error_is_the_one_asked_for),
+        cmocka_unit_test(test_faults_cloud_error_any_is_drawn),
+        cmocka_unit_test(test_faults_store_error_strikes_before_a_call),
+        cmocka_unit_test(test_faults_lock_state_loss_is_of_all_or_one_at_its_time),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }

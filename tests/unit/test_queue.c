@@ -432,6 +432,48 @@ static void test_queue_redrive_of_dead_letter_in_flight_is_refused(void **state)
     assert_true(queue_redrive(*state, 10 * MIN, id));
 }
 
+static void test_queue_redrive_by_receipt_puts_back_as_new(void **state)
+{
+    struct rt_message message;
+
+    send(*state, 0, "a", "1");
+    exhaust(*state, 0, "1", 3);
+    assert_empty(*state, 0);
+    int64_t receipt = receive(queue_dead(*state), 5, "1");
+    assert_int_equal(queue_redrive_delivery(*state, 7, receipt), ERR_OK);
+    assert_int_equal(queue_redrive_delivery(*state, 7, receipt), ERR_QUEUE_STALE_RECEIPT);
+    assert_int_equal(queue_message_count(queue_dead(*state), 7), 0);
+    assert_int_equal(queue_receive_nth(*state, 10, 0, &message), ERR_OK);
+    assert_int_equal(message.receive_count, 1);
+    assert_int_equal(message.age_ns, 3);
+}
+
+static void test_queue_redrive_by_receipt_that_ran_out_is_refused(void **state)
+{
+    send(*state, 0, "a", "1");
+    exhaust(*state, 0, "1", 3);
+    assert_empty(*state, 0);
+    int64_t receipt = receive(queue_dead(*state), 0, "1");
+    assert_int_equal(queue_redrive_delivery(*state, 10 * MIN, receipt), ERR_QUEUE_STALE_RECEIPT);
+    receive(queue_dead(*state), 10 * MIN, "1");
+    assert_int_equal(queue_redrive_delivery(*state, 10 * MIN, receipt), ERR_QUEUE_STALE_RECEIPT);
+    assert_int_equal(queue_message_count(queue_dead(*state), 10 * MIN), 1);
+}
+
+static void test_queue_age_is_since_it_was_sent_or_died(void **state)
+{
+    struct rt_message message;
+
+    send(*state, 3, "a", "1");
+    assert_int_equal(queue_receive_nth(*state, 10, 0, &message), ERR_OK);
+    assert_int_equal(message.age_ns, 7);
+    assert_int_equal(queue_change_visibility(*state, 10, message.receipt, 0), ERR_OK);
+    exhaust(*state, 20, "1", 2);
+    assert_empty(*state, 30);
+    assert_int_equal(queue_receive_nth(queue_dead(*state), 32, 0, &message), ERR_OK);
+    assert_int_equal(message.age_ns, 2);
+}
+
 static void test_queue_receipts_are_never_used_twice(void **state)
 {
     int64_t id = send(*state, 0, "a", "1");
@@ -985,6 +1027,9 @@ int main(void)
         TEST(test_queue_dead_letter_can_be_received_and_deleted),
         TEST(test_queue_redrive_puts_back_at_end_with_fresh_count),
         TEST(test_queue_redrive_of_dead_letter_in_flight_is_refused),
+        TEST(test_queue_redrive_by_receipt_puts_back_as_new),
+        TEST(test_queue_redrive_by_receipt_that_ran_out_is_refused),
+        TEST(test_queue_age_is_since_it_was_sent_or_died),
         TEST(test_queue_receipts_are_never_used_twice),
         TEST(test_queue_retention_over_drops_message_even_in_flight),
         TEST(test_queue_dead_letter_retention_begins_at_the_move),

@@ -22,6 +22,7 @@ static struct scenario scenarios[ITEM_COUNT];
 static struct campaign_scenario items[ITEM_COUNT];
 static struct campaign_report report;
 static struct strbuf text;
+static struct tally *reached;
 
 static void describe(int index, const char *name, const char *variant)
 {
@@ -65,6 +66,10 @@ static void make_held(void)
     items[HELD].counts.fired[0] = 80;
     items[HELD].counts.fired[1] = 31;
     items[HELD].counts.fired[2] = 8;
+    items[HELD].reached = reached;
+    tally_clear(reached);
+    tally_add(reached, "rest", 100);
+    tally_add(reached, "jobs CREATE FAILED QUOTA", 12345);
 }
 
 static void make_caught(void)
@@ -118,6 +123,8 @@ static void make_others(void)
 static int make(void **state)
 {
     (void)state;
+    if (!reached)
+        reached = tally_new();
     make_held();
     make_caught();
     make_broken();
@@ -137,6 +144,7 @@ static int release(void **state)
     (void)state;
     strbuf_release(&text);
     strbuf_release(&report.trouble);
+    tally_free(reached);
     return 0;
 }
 
@@ -193,6 +201,15 @@ static void test_reports_findings_alone_are_the_last_part(void **state)
     (void)state;
     report_terminal_findings(&report, false, &text);
     assert_string_equal(strbuf_str(&text), FINDINGS_GOLDEN);
+}
+
+static void test_reports_reached_lists_what_was(void **state)
+{
+    (void)state;
+    report_terminal_reached(&report, &text);
+    assert_string_equal(strbuf_str(&text), "\nreached in held (hardened), 100 seeds:\n"
+                                           "  jobs CREATE FAILED QUOTA  12,345\n"
+                                           "  rest                      100\n");
 }
 
 static void test_reports_all_as_expected_gives_no_findings(void **state)
@@ -303,7 +320,7 @@ static void test_reports_json_has_every_field_of_the_design(void **state)
         "name",           "file",          "strategy",      "variant",  "seeds",
         "passed",         "unknown",       "met",           "expected", "violations",
         "infrastructure", "steps",         "hash",          "counts",   "virtual_s",
-        "faults_fired",   "first_failure", "first_unknown", NULL};
+        "faults_fired",   "first_failure", "first_unknown", "reached",  NULL};
     static const char *const counts[] = {"contended", "parked",  "deadlocks", "ghosts",
                                          "gates",     "crashes", "repeats",   NULL};
     static const char *const failure[] = {"seed", "invariant", "step", "file", NULL};
@@ -349,6 +366,10 @@ static void test_reports_json_values_are_those_of_the_report(void **state)
     assert_string_equal(string_at(held, "hash"), "0000000000001234");
     assert_int_equal(number_at(json_object_get(held, "faults_fired"), "crash"), 88);
     assert_int_equal(json_object_size(json_object_get(held, "faults_fired")), 2);
+    assert_int_equal(json_object_size(json_object_get(held, "reached")), 2);
+    assert_int_equal(number_at(json_object_get(held, "reached"), "jobs CREATE FAILED QUOTA"),
+                     12345);
+    assert_int_equal(json_object_size(json_object_get(caught, "reached")), 0);
     assert_true(json_is_null(json_object_get(held, "first_failure")));
     assert_string_equal(string_at(caught, "expected"), "violates single_owner");
     assert_true(json_is_true(json_object_get(caught, "met")));
@@ -562,6 +583,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_reports_terminal_is_the_golden_text, make),
         cmocka_unit_test_setup(test_reports_findings_alone_are_the_last_part, make),
+        cmocka_unit_test_setup(test_reports_reached_lists_what_was, make),
         cmocka_unit_test_setup(test_reports_all_as_expected_gives_no_findings, make),
         cmocka_unit_test_setup(test_reports_colour_is_there_only_when_asked, make),
         cmocka_unit_test_setup(test_reports_other_violation_than_expected_is_a_violation, make),

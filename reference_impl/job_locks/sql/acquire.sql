@@ -1,24 +1,48 @@
 -- name: select_cluster
--- Step 2 of the document: SELECT FOR UPDATE on clusters.
-SELECT status, name, platform, base_domain, token
+-- Step 2 of the document, by the weaker lock that conflicts with itself as well, and not with the foreign
+-- keys of new jobs: a client does not wait for a worker. The last column is false while a worker is within
+-- its critical section for this cluster, which may be one that has lost its lock.
+SELECT status, name, platform, base_domain, token, pg_try_advisory_xact_lock(hashtext(id))
 FROM clusters
 WHERE id = $1
-FOR UPDATE;
+FOR NO KEY UPDATE;
+
+-- name: select_cluster_only
+SELECT status, name, platform, base_domain, token, true
+FROM clusters
+WHERE id = $1
+FOR NO KEY UPDATE;
 
 -- name: select_cluster_unlocked
-SELECT status, name, platform, base_domain, token
+SELECT status, name, platform, base_domain, token, true
 FROM clusters
 WHERE id = $1;
 
+-- name: select_status
+SELECT status FROM clusters WHERE id = $1;
+
 -- name: select_job
-SELECT status, type, worker_count, cluster_id
-FROM jobs
+-- The last column: does an earlier job of its group still wait?
+SELECT status, type, worker_count, cluster_id,
+       EXISTS (SELECT 1
+               FROM jobs earlier
+               WHERE earlier.cluster_id = job.cluster_id
+                 AND earlier.message_group = job.message_group
+                 AND earlier.place < job.place
+                 AND earlier.status = 'PENDING')
+FROM jobs job
 WHERE id = $1;
 
 -- name: insert_lock
 -- Step 4 of the document.
 INSERT INTO job_locks (cluster_id, job_id, locked_by, expires_at, token)
 VALUES ($1, $2, $3, now() + interval '60 minutes', $4)
+ON CONFLICT (cluster_id) DO NOTHING;
+
+-- name: insert_lock_until
+-- The end of the lease is what the worker takes for it.
+INSERT INTO job_locks (cluster_id, job_id, locked_by, expires_at, token)
+VALUES ($1, $2, $3, $5, $4)
 ON CONFLICT (cluster_id) DO NOTHING;
 
 -- name: count_locks
@@ -29,13 +53,18 @@ INSERT INTO job_locks (cluster_id, job_id, locked_by, expires_at, token)
 VALUES ($1, $2, $3, now() + interval '60 minutes', $4)
 ON CONFLICT DO NOTHING;
 
+-- name: audit_acquired
+INSERT INTO lock_audit (cluster_id, job_id, worker, token, event)
+VALUES ($1, $2, $3, $4, 'lock_acquired')
+RETURNING correlation_id;
+
 -- name: start_job
-UPDATE jobs SET status = 'RUNNING' WHERE id = $1 AND status = 'PENDING';
+UPDATE jobs SET status = 'RUNNING', started_at = now() WHERE id = $1;
 
 -- name: start_cluster
 UPDATE clusters SET status = $2, token = $3 WHERE id = $1;
 
--- name: refuse_job
+-- name: end_pending_job
 UPDATE jobs SET status = 'FAILED', error_code = $2 WHERE id = $1 AND status = 'PENDING';
 
 -- name: find_lock

@@ -1,7 +1,16 @@
 -- name: insert_job
 -- The id comes from the client, so that asking twice makes one job.
-INSERT INTO jobs (id, cluster_id, type, worker_count, message_group, root_id)
-VALUES ($1, $2, $3, $4, $5, $1)
+INSERT INTO jobs (id, cluster_id, type, worker_count, message_group, queue_group, root_id)
+VALUES ($1, $2, $3, $4, $5, $5, $1)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: insert_cluster
+-- A new cluster of an old name goes on counting where the old one stopped: the cloud knows the name.
+INSERT INTO clusters (id, name, platform, base_domain, status, token, expires_at)
+SELECT $1, $2::varchar, $3::varchar, $4::varchar, $5, coalesce(max(token), 0),
+       now() + $6::integer * interval '1 second'
+FROM clusters
+WHERE name = $2 AND platform = $3 AND base_domain = $4
 ON CONFLICT (id) DO NOTHING;
 
 -- name: repair_cluster

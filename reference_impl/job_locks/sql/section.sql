@@ -1,0 +1,21 @@
+-- name: enter_section
+-- Of the document, on a connection of its own: the lock belongs to the session, and goes with it.
+SELECT pg_advisory_lock(hashtext($1));
+
+-- name: leave_section
+SELECT pg_advisory_unlock(hashtext($1));
+
+-- name: check_section
+-- That there is an answer says that the session lives and with it the lock. The answer says whether
+-- the run is to end.
+SELECT EXISTS (SELECT 1 FROM stop_requests WHERE worker = $1 AND job_id = $2);
+
+-- name: obey_stop
+DELETE FROM stop_requests WHERE worker = $1 AND job_id = $2;
+
+-- name: list_lockless_jobs
+-- What a worker looks at when it starts.
+SELECT id, cluster_id
+FROM jobs
+WHERE status = 'RUNNING' AND NOT EXISTS (SELECT 1 FROM job_locks WHERE job_id = jobs.id)
+ORDER BY id;
