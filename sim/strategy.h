@@ -121,7 +121,8 @@ struct job_view {
     const struct job_type *types;                       /* ended by a NULL name */
 };
 
-/* What must be alerted about, and by whom. */
+/* What must be alerted about, and by whom. The subject of an alert is the resource's key, the job's
+ * key, or with contention whatever the strategy likes. */
 struct alert_view {
     const char *monitor_role; /* the actors that look */
     int64_t round_ns;         /* no longer from one look to the next */

@@ -10,7 +10,7 @@
 #include "sim/scenario/diag.h"
 
 const struct bench_kind bench_kinds[] = {
-#define BENCH(name, decimals, bound_kind, bound, about) \
+#define BENCH(name, decimals, bound_kind, bound, about)                                            \
     {#name, about, decimals, bound_kind, bound, bench_##name},
 #include "sim/hunt/bench.def"
 #undef BENCH

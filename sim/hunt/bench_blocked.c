@@ -46,8 +46,7 @@ static bool ask_pg_config(const char *program, struct strbuf *tester)
                  output.size > 0;
     if (found) {
         output.text[strcspn(output.text, "\n")] = '\0';
-        char *path =
-            fp_format("%s/../../src/test/isolation/isolationtester", dirname(output.text));
+        char *path = fp_format("%s/../../src/test/isolation/isolationtester", dirname(output.text));
         found = take_executable(path, tester);
         free(path);
     }
@@ -93,8 +92,8 @@ static void put_spec(struct strbuf *spec, bool blocks, int step_count)
     strbuf_puts(spec, "session s1\nstep s1b { BEGIN; }\nstep s1u { " UPDATE_SQL "; }\n"
                       "step s1c { COMMIT; }\nsession s2\nstep s2u { " UPDATE_SQL "; }\n");
     for (int i = 0; i < step_count; i++)
-        strbuf_puts(spec, blocks ? "permutation s1b s1u s2u s1c\n"
-                                 : "permutation s1b s1u s1c s2u\n");
+        strbuf_puts(spec,
+                    blocks ? "permutation s1b s1u s2u s1c\n" : "permutation s1b s1u s1c s2u\n");
 }
 
 /* The specification in memory, ready to be read as a file. -1 with the figure's reason. */
@@ -130,8 +129,12 @@ static int await_tester(struct bench *bench, pid_t pid)
 static enum bench_end run_tester(struct bench *bench, struct bench_figure *figure,
                                  const char *const *argv, int cpu, int stdin_fd, double *elapsed_ns)
 {
-    struct spawn spawn = {.argv = argv, .stdin_fd = stdin_fd, .stdout_fd = -1, .stderr_fd = -1,
-                          .cpu = cpu, .death_signal = SIGKILL};
+    struct spawn spawn = {.argv = argv,
+                          .stdin_fd = stdin_fd,
+                          .stdout_fd = -1,
+                          .stderr_fd = -1,
+                          .cpu = cpu,
+                          .death_signal = SIGKILL};
     pid_t pid;
     int64_t began_ns = realtime_ns();
     if (spawn_start(&spawn, &pid, &figure->reason) != ERR_OK)
@@ -224,9 +227,9 @@ static enum bench_end measure_rounds(struct bench *bench, struct bench_figure *f
     if (end != BENCH_MEASURED)
         return end;
     double ours_us = bench_median(ours_ns, ROUND_COUNT) / step_count / (double)NS_PER_US;
-    double theirs_us = (bench_median(blocking_ns, ROUND_COUNT) -
-                        bench_median(passing_ns, ROUND_COUNT)) /
-                       step_count / (double)NS_PER_US;
+    double theirs_us =
+        (bench_median(blocking_ns, ROUND_COUNT) - bench_median(passing_ns, ROUND_COUNT)) /
+        step_count / (double)NS_PER_US;
     if (theirs_us <= 0) {
         strbuf_puts(&figure->reason, "isolationtester was no slower with a blocked step: the "
                                      "machine is too busy to tell");

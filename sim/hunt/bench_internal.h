@@ -58,7 +58,7 @@ void bench_detail(struct bench_row *row, const char *key, double value, int deci
 /* Sorts the values. */
 double bench_median(double *values, size_t count);
 
-#define BENCH(name, decimals, bound_kind, bound, about) \
+#define BENCH(name, decimals, bound_kind, bound, about)                                            \
     enum bench_end bench_##name(struct bench *bench, struct bench_figure *figure);
 #include "sim/hunt/bench.def"
 #undef BENCH

@@ -117,8 +117,8 @@ static enum bench_end time_harness(struct wire *wire, double *elapsed_ns)
     enum bench_end end = BENCH_MEASURED;
     int64_t began_ns = realtime_ns();
     for (size_t i = 0; i < wire->seed_count && end == BENCH_MEASURED; i++)
-        end = bench_seed(wire->bench, wire->figure, wire->lane, wire->scenario, wire->seeds[i],
-                         &sum);
+        end =
+            bench_seed(wire->bench, wire->figure, wire->lane, wire->scenario, wire->seeds[i], &sum);
     *elapsed_ns = (double)(realtime_ns() - began_ns);
     return end;
 }

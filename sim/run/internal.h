@@ -109,6 +109,7 @@ struct run {
     struct choice_stream *workload_stream, *world_stream;
     bool faults_on;
     bool setting_up;
+    const char *unsettled; /* why it did not come to rest; NULL: it did, or is not that far */
     int64_t pending_count; /* rows that say that something is not finished */
     struct strbuf scratch;
 };

@@ -5,6 +5,9 @@
 #include "sim/core/duration.h"
 #include "sim/run/internal.h"
 
+/* More of them say no more. */
+#define DESCRIBED_MESSAGE_COUNT_MAX 8
+
 static int key_count(const struct watched_table *table)
 {
     int count = 0;
@@ -142,19 +145,27 @@ static void describe_table(struct run *run, const struct watched_table *table, s
     strbuf_release(&sql);
 }
 
-void describe_pending(struct run *run, struct strbuf *out)
+static void describe_queue(struct run *run, struct strbuf *out)
 {
-    const struct strategy *strategy = run->scenario->strategy;
-    for (size_t i = 0; i < strategy->watched_count; i++)
-        if (strategy->watched[i].pending)
-            describe_table(run, &strategy->watched[i], out);
     int64_t now_ns = sched_now_ns(run->sched);
-    for (int i = 0; i < queue_message_count(run->lane->queue, now_ns); i++) {
+    int count = queue_message_count(run->lane->queue, now_ns);
+    for (int i = 0; i < count && i < DESCRIBED_MESSAGE_COUNT_MAX; i++) {
         struct queue_view view;
         queue_message(run->lane->queue, now_ns, i, &view);
         put_item(out);
         strbuf_printf(out, "message %s in %s, %s, received %d times", view.body, view.group,
                       queue_state_name(view.state), view.receive_count);
     }
+    if (count > DESCRIBED_MESSAGE_COUNT_MAX)
+        strbuf_printf(out, "; and %d messages more", count - DESCRIBED_MESSAGE_COUNT_MAX);
+}
+
+void describe_pending(struct run *run, struct strbuf *out)
+{
+    const struct strategy *strategy = run->scenario->strategy;
+    for (size_t i = 0; i < strategy->watched_count; i++)
+        if (strategy->watched[i].pending)
+            describe_table(run, &strategy->watched[i], out);
+    describe_queue(run, out);
     sched_each_waiting(run->sched, describe_fiber, out);
 }

@@ -361,10 +361,10 @@ static void give_up(struct run *run, enum sched_end end)
 {
     struct strbuf pending = STRBUF_INIT;
     describe_pending(run, &pending);
+    run->unsettled = sched_end_text(end);
     run->result->outcome = RUN_UNKNOWN;
     run->result->step = sched_step(run->sched);
-    strbuf_printf(&run->result->sentence, "%s; pending: %s", sched_end_text(end),
-                  strbuf_str(&pending));
+    strbuf_printf(&run->result->sentence, "%s; pending: %s", run->unsettled, strbuf_str(&pending));
     strbuf_release(&pending);
 }
 
@@ -408,16 +408,14 @@ static void take_counts(struct run *run)
     counts->connects = pg->connects;
 }
 
-/* Of a run that did not come to rest it is also said what is still pending. */
-static void put_finding(struct run_result *result, const struct finding *finding)
+static void put_finding(struct run *run, const struct finding *finding)
 {
-    struct strbuf sentence = STRBUF_INIT;
-    strbuf_puts(&sentence, finding->sentence);
-    if (result->outcome == RUN_UNKNOWN)
-        strbuf_printf(&sentence, "; the run %s", strbuf_str(&result->sentence));
+    struct run_result *result = run->result;
     result->step = finding->step;
-    strbuf_release(&result->sentence);
-    result->sentence = sentence;
+    strbuf_clear(&result->sentence);
+    strbuf_puts(&result->sentence, finding->sentence);
+    if (run->unsettled)
+        strbuf_printf(&result->sentence, "; the run %s", run->unsettled);
 }
 
 static void conclude(struct run *run)
@@ -442,7 +440,7 @@ static void conclude(struct run *run)
     const struct finding *unknown = checks_first(run->checks, VERDICT_UNKNOWN, NULL);
     if (!failure && (!unknown || result->outcome != RUN_PASS))
         return;
-    put_finding(result, failure ? failure : unknown);
+    put_finding(run, failure ? failure : unknown);
     result->outcome = failure ? RUN_VIOLATION : RUN_UNKNOWN;
 }
 
