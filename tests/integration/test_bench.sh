@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The bench in its quick form: the shape of what it says, and that it leaves nothing behind. Nothing
 # here depends on how fast the machine is. Under sanitizers there is nothing to measure.
-# fencepost-test: timeout=400 serial plain-only
+# fencepost-test: timeout=900 serial plain-only
 set -u
 root=${FENCEPOST_ROOT:?}
 fencepost=${FENCEPOST_BIN:?}

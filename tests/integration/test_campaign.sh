@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A campaign's outcome depends on its scenarios and seeds alone: not on the number of lanes, not on who
 # ran what, not on what was run before. And it leaves nothing behind.
-# fencepost-test: timeout=420
+# fencepost-test: timeout=900
 set -u
 . tests/lib/tap.sh
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The command line as a user meets it: what it prints, where, with which exit code, and what it leaves.
-# fencepost-test: timeout=240
+# fencepost-test: timeout=900
 set -u
 root=${FENCEPOST_ROOT:?}
 bin=${FENCEPOST_BIN:?}
