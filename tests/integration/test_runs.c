@@ -1,5 +1,6 @@
 /* Whole runs on a real server: the same again, whatever came before; and each fault does what it
- * says. fencepost-test: timeout=900 */
+ * says. */
+/* fencepost-test: timeout=900 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
