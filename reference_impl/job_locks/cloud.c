@@ -52,5 +52,9 @@ enum err cloud_take_over(struct rt *rt, struct job *job)
 {
     struct rt_cloud_reply reply = {0};
 
-    return job->token == 0 ? ERR_OK : cloud_wait_still(rt, job, &reply);
+    if (job->token == 0)
+        return ERR_OK;
+    if (rt_weak(rt, JOB_LOCKS_WEAK_TAKE_OVER_WITHOUT_WAITING))
+        return cloud_do(rt, job, RT_CLOUD_LOOK, "", 0, &reply);
+    return cloud_wait_still(rt, job, &reply);
 }
