@@ -2,22 +2,6 @@
 
 #include <string.h>
 
-static void add_counts(struct run_counts *sum, const struct run_counts *one)
-{
-    sum->steps += one->steps;
-    sum->virtual_ns += one->virtual_ns;
-    sum->statements += one->statements;
-    sum->contended += one->contended;
-    sum->parked += one->parked;
-    sum->deadlocks += one->deadlocks;
-    sum->ghosts += one->ghosts;
-    sum->gates += one->gates;
-    sum->crashes += one->crashes;
-    sum->control_queries += one->control_queries;
-    sum->connects += one->connects;
-    sum->repeats += one->repeats;
-}
-
 void sums_of(const struct campaign_report *report, struct sums *sums)
 {
     memset(sums, 0, sizeof *sums);
@@ -27,7 +11,7 @@ void sums_of(const struct campaign_report *report, struct sums *sums)
         sums->seed_count += item->seed_count;
         sums->checked_count += item->checked_count;
         sums->diverged_count += item->diverged_count;
-        add_counts(&sums->counts, &item->counts);
+        run_counts_add(&sums->counts, &item->counts);
     }
 }
 

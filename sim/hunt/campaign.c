@@ -54,24 +54,6 @@ static void failure_take(struct campaign_failure *failure, const struct record *
     failure->sentence = fp_strdup(record->sentence);
 }
 
-static void add_counts(struct run_counts *sum, const struct run_counts *one)
-{
-    sum->steps += one->steps;
-    sum->virtual_ns += one->virtual_ns;
-    sum->statements += one->statements;
-    sum->contended += one->contended;
-    sum->parked += one->parked;
-    sum->deadlocks += one->deadlocks;
-    sum->ghosts += one->ghosts;
-    sum->gates += one->gates;
-    sum->crashes += one->crashes;
-    sum->control_queries += one->control_queries;
-    sum->connects += one->connects;
-    sum->repeats += one->repeats;
-    for (size_t i = 0; i < FP_COUNT(sum->fired); i++)
-        sum->fired[i] += one->fired[i];
-}
-
 static void take_violation(struct campaign *campaign, struct campaign_scenario *item,
                            const struct record *record)
 {
@@ -95,7 +77,7 @@ static void take_record(struct campaign *campaign, const struct record *record)
     item->checked_count += record->checked;
     campaign->hashes[record->scenario_index][record->seed - campaign->options->first_seed] =
         record->hash;
-    add_counts(&item->counts, &record->counts);
+    run_counts_add(&item->counts, &record->counts);
     if (record->outcome == RUN_VIOLATION)
         take_violation(campaign, item, record);
     if (record->outcome == RUN_UNKNOWN || record->outcome == RUN_INFRASTRUCTURE)

@@ -22,6 +22,24 @@ const char *run_outcome_name(enum run_outcome outcome)
     return names[outcome];
 }
 
+void run_counts_add(struct run_counts *sum, const struct run_counts *one)
+{
+    sum->steps += one->steps;
+    sum->virtual_ns += one->virtual_ns;
+    sum->statements += one->statements;
+    sum->contended += one->contended;
+    sum->parked += one->parked;
+    sum->deadlocks += one->deadlocks;
+    sum->ghosts += one->ghosts;
+    sum->gates += one->gates;
+    sum->crashes += one->crashes;
+    sum->control_queries += one->control_queries;
+    sum->connects += one->connects;
+    sum->repeats += one->repeats;
+    for (size_t i = 0; i < FP_COUNT(sum->fired); i++)
+        sum->fired[i] += one->fired[i];
+}
+
 void run_result_init(struct run_result *result)
 {
     memset(result, 0, sizeof *result);

@@ -38,6 +38,9 @@ struct run_counts {
     int64_t fired[SCENARIO_FAULT_COUNT_MAX]; /* by fault of the scenario */
 };
 
+/* `fired` adds up only for runs of one scenario. */
+void run_counts_add(struct run_counts *sum, const struct run_counts *one);
+
 struct run_result {
     enum run_outcome outcome;
     uint64_t seed;
