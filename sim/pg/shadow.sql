@@ -50,3 +50,10 @@ BEGIN
     PERFORM pg_catalog.pg_advisory_unlock_shared(1717923696, pg_catalog.pg_backend_pid());
 END
 $$;
+
+-- What the watch's triggers name and never call: their conditions do the work, and are false.
+CREATE FUNCTION fencepost.never() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the condition of a watching trigger was true';
+END
+$$;

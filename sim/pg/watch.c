@@ -1,9 +1,10 @@
 /* The committed changes of watched tables, as the server reports them.
  *
- * A row trigger notes each change in a setting of the session that makes it. A setting is undone
- * with the transaction, so what is noted when a COMMIT is sent is what the transaction has changed.
- * The harness fetches it in the same pipeline, so it learns of a change even when the actor never
- * does. */
+ * The condition of a row trigger notes each change in a setting of the session that makes it, and is
+ * always false: built-in functions do all of it, and no function of ours is ever called. A setting is
+ * undone with the transaction, so what is noted when a COMMIT is sent is what the transaction has
+ * changed. The harness fetches it in the same pipeline, so it learns of a change even when the actor
+ * never does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,47 +43,40 @@ static void put_values(struct strbuf *sql, const char *record, const struct watc
         strbuf_printf(sql, ", coalesce(%s.%s::text, E'\\x1d')", record, columns[i]);
 }
 
-static void put_report(struct strbuf *sql, size_t index, const char *op,
-                       const struct watched_table *table, const char *first, const char *second)
+/* Note the change. The value is never null, so that a condition made of this is always false. */
+static void put_note(struct strbuf *sql, size_t index, char op, const struct watched_table *table)
 {
-    strbuf_printf(sql, "line := pg_catalog.concat_ws(E'\\x1f', '%zu', '%s'", index, op);
-    put_values(sql, first, table);
-    if (second)
-        put_values(sql, second, table);
-    strbuf_puts(sql, ");\n");
+    strbuf_printf(sql,
+                  "pg_catalog.set_config('fencepost.log', pg_catalog.concat("
+                  "pg_catalog.current_setting('fencepost.log', true), pg_catalog.concat_ws("
+                  "E'\\x1f', '%zu', '%c'",
+                  index, op);
+    put_values(sql, op == 'd' ? "OLD" : "NEW", table);
+    if (op == 'u')
+        put_values(sql, "OLD", table);
+    strbuf_puts(sql, "), E'\\x1e'), false) IS NULL");
 }
 
-static void put_trigger(struct strbuf *sql, size_t index, const struct watched_table *table)
+static void put_trigger(struct strbuf *sql, size_t index, char op, const struct watched_table *table)
 {
-    strbuf_printf(sql,
-                  "CREATE FUNCTION fencepost.watch_%zu() RETURNS trigger LANGUAGE plpgsql AS $w$\n"
-                  "DECLARE line text;\nBEGIN\nIF TG_OP = 'UPDATE' THEN ",
-                  index);
-    put_report(sql, index, "u", table, "NEW", "OLD");
-    strbuf_puts(sql, "ELSIF TG_OP = 'INSERT' THEN ");
-    put_report(sql, index, "i", table, "NEW", NULL);
-    strbuf_puts(sql, "ELSE ");
-    put_report(sql, index, "d", table, "OLD", NULL);
-    /* An assignment, not a PERFORM: plpgsql evaluates it without starting a query. */
-    strbuf_puts(sql, "END IF;\n"
-                     "line := pg_catalog.set_config('fencepost.log', pg_catalog.concat("
-                     "pg_catalog.current_setting('fencepost.log', true), line, E'\\x1e'), false);\n"
-                     "RETURN NULL;\nEND $w$;\n");
-    strbuf_printf(sql,
-                  "CREATE TRIGGER fencepost_rows AFTER INSERT OR DELETE ON public.%s FOR EACH ROW "
-                  "EXECUTE FUNCTION fencepost.watch_%zu();\n",
-                  table->table, index);
-    strbuf_printf(sql,
-                  "CREATE TRIGGER fencepost_changes AFTER UPDATE ON public.%s FOR EACH ROW "
-                  "WHEN (%s) EXECUTE FUNCTION fencepost.watch_%zu();\n",
-                  table->table, table->changed ? table->changed : "true", index);
+    const char *event = op == 'i' ? "INSERT" : op == 'u' ? "UPDATE" : "DELETE";
+    bool has_condition = op == 'u' && table->changed;
+    strbuf_printf(sql, "CREATE TRIGGER fencepost_%c AFTER %s ON public.%s FOR EACH ROW WHEN (", op,
+                  event, table->table);
+    if (has_condition)
+        strbuf_printf(sql, "CASE WHEN %s THEN ", table->changed);
+    put_note(sql, index, op, table);
+    if (has_condition)
+        strbuf_puts(sql, " ELSE false END");
+    strbuf_puts(sql, ") EXECUTE FUNCTION fencepost.never();\n");
 }
 
 enum err watch_install(struct pg_lane *lane, struct strbuf *why)
 {
     struct strbuf sql = STRBUF_INIT;
     for (size_t i = 0; i < lane->watched_count; i++)
-        put_trigger(&sql, i, &lane->watched[i]);
+        for (const char *op = "iud"; *op; op++)
+            put_trigger(&sql, i, *op, &lane->watched[i]);
     enum err err = sql.size ? control_run(lane, sql.text) : ERR_OK;
     strbuf_release(&sql);
     if (err == ERR_OK)
