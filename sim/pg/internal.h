@@ -35,6 +35,7 @@ struct statement {
     bool controls_transaction; /* BEGIN and the like: must not be preceded by anything */
     bool takes_session_locks;  /* may leave locks that outlive its transaction */
     bool ends_transaction;     /* COMMIT */
+    bool reads_clock;          /* perhaps */
     bool leaves_nothing;       /* in its session, once its transaction is over */
     bool may_write;
 };
@@ -100,7 +101,8 @@ struct pg_lane {
     size_t watched_count;
     bool gated;
     bool parking;
-    bool has_functions; /* the schema has functions of its own, so a query may write */
+    bool has_functions; /* the schema has code of its own, so a query may write or read the clock */
+    bool has_clock_defaults; /* a row may be filled in with the time */
     struct strbuf wipe_sql;
     int64_t slate_count;
     int64_t opened_sequence;
@@ -161,6 +163,8 @@ void pool_drain(struct pg_lane *lane);
 /* After this statement, once its transaction is over, a session cannot be told from a new one, but
  * for what is prepared in it. In doubt false. */
 bool sql_leaves_nothing(const char *text);
+/* Does the text name one of the functions that tell the time? In doubt true. */
+bool sql_names_clock(const char *text);
 /* Wait for the answer whatever it is, also when it is long in coming. False: lost or trouble. */
 bool session_wait_answer(struct pg_session *session);
 

@@ -137,14 +137,27 @@ static enum err build_wipe(struct pg_lane *lane)
     return ERR_OK;
 }
 
+/* What a part of the schema means for the statements. What runs behind a statement's back may do
+ * anything. */
+static void note_schema(struct pg_lane *lane, const char *sql)
+{
+    static const char *const code[] = {"FUNCTION", "PROCEDURE", "VIEW",       "RULE",
+                                       "TRIGGER",  "POLICY",    "SET DEFAULT"};
+    for (size_t i = 0; i < FP_COUNT(code); i++)
+        lane->has_functions |= strcasestr(sql, code[i]) != NULL;
+    lane->has_clock_defaults |= strcasestr(sql, "DEFAULT") && sql_names_clock(sql);
+}
+
 enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why)
 {
     lane_disconnect(lane);
     lane->statement_count = 0;
+    lane->has_functions = lane->has_clock_defaults = false;
     lane->watched = schema->watched;
     lane->watched_count = schema->watched_count;
-    lane->has_functions =
-        strcasestr(schema->schema_sql, "FUNCTION") || strcasestr(schema->schema_sql, "PROCEDURE");
+    note_schema(lane, schema->schema_sql);
+    for (size_t i = 0; i < schema->patch_count; i++)
+        note_schema(lane, schema->patches[i]);
     enum err err = control_run(lane, "DROP SCHEMA IF EXISTS fencepost CASCADE;"
                                      "DROP SCHEMA IF EXISTS public CASCADE;"
                                      "CREATE SCHEMA public AUTHORIZATION fencepost;"

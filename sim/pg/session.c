@@ -63,16 +63,36 @@ static bool may_write(const struct pg_lane *lane, const char *text)
     return lane->has_functions || !begins_with_one_of(text, words, FP_COUNT(words));
 }
 
+static bool has_one_of(const char *text, const char *const *words, size_t word_count)
+{
+    for (size_t i = 0; i < word_count; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    return false;
+}
+
+bool sql_names_clock(const char *text)
+{
+    static const char *const words[] = {"now", "_timestamp", "timeofday"};
+    return has_one_of(text, words, FP_COUNT(words));
+}
+
+/* Its own words, or a default of a column that it leaves out. In doubt true: it costs a message. */
+static bool may_read_clock(const struct pg_lane *lane, const char *text)
+{
+    static const char *const fillers[] = {"INSERT", "MERGE", "DEFAULT"};
+    return lane->has_functions || sql_names_clock(text) ||
+           (lane->has_clock_defaults && has_one_of(text, fillers, FP_COUNT(fillers)));
+}
+
 bool sql_leaves_nothing(const char *text)
 {
     static const char *const words[] = {"SELECT", "INSERT", "UPDATE",   "DELETE", "WITH",
                                         "VALUES", "BEGIN",  "START",    "COMMIT", "END",
                                         "ABORT",  "TABLE",  "ROLLBACK", "RELEASE"};
     static const char *const traces[] = {"advisory", "set_config", "currval", "lastval", "pg_temp"};
-    for (size_t i = 0; i < FP_COUNT(traces); i++)
-        if (strcasestr(text, traces[i]))
-            return false;
-    return begins_with_one_of(text, words, FP_COUNT(words));
+    return !has_one_of(text, traces, FP_COUNT(traces)) &&
+           begins_with_one_of(text, words, FP_COUNT(words));
 }
 
 static bool ends_transaction(const char *text)
@@ -94,6 +114,7 @@ static const struct statement *statement_of(struct pg_lane *lane, const struct r
     statement->takes_session_locks = strcasestr(sql->text, "advisory") != NULL;
     statement->ends_transaction = ends_transaction(sql->text);
     statement->leaves_nothing = !lane->has_functions && sql_leaves_nothing(sql->text);
+    statement->reads_clock = !statement->controls_transaction && may_read_clock(lane, sql->text);
     statement->may_write = !statement->controls_transaction && may_write(lane, sql->text);
     lane->statement_count++;
     return statement;
@@ -146,13 +167,13 @@ static bool send_setting(struct pg_session *session, const struct rt_sql *sql, i
     return send_prepared(session, SENT_SETTING, statement_of(session->lane, sql), params);
 }
 
-/* The database's clock travels with the statement, and only when it has moved. Within a transaction
- * now() must stay what it was when the transaction began. */
+/* The database's clock travels with a statement that may read it, and only when it has moved.
+ * Within a transaction now() must stay what it was when the transaction began. */
 static bool send_clock(struct pg_session *session, const struct statement *statement)
 {
     static const struct rt_sql clock_sql = {"clock", CLOCK_SQL, 1};
     static const struct rt_sql now_sql = {"now", NOW_SQL, 1};
-    if (statement->controls_transaction || session->transaction_failed)
+    if (!statement->reads_clock || session->transaction_failed)
         return true;
     if (session->in_transaction && !session->transaction_time_sent &&
         session->db_now_ns != session->transaction_began_ns) {

@@ -1,10 +1,10 @@
 /* The committed changes of watched tables, as the server reports them.
  *
- * The condition of a row trigger notes each change in a setting of the session that makes it, and is
- * always false: built-in functions do all of it, and no function of ours is ever called. A setting is
- * undone with the transaction, so what is noted when a COMMIT is sent is what the transaction has
- * changed. The harness fetches it in the same pipeline, so it learns of a change even when the actor
- * never does. */
+ * The condition of a row trigger notes each change in a setting of the session that makes it, and
+ * is always false: built-in functions do all of it, and no function of ours is ever called. A
+ * setting is undone with the transaction, so what is noted when a COMMIT is sent is what the
+ * transaction has changed. The harness fetches it in the same pipeline, so it learns of a change
+ * even when the actor never does. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,8 @@ static void put_note(struct strbuf *sql, size_t index, char op, const struct wat
     strbuf_puts(sql, "), E'\\x1e'), false) IS NULL");
 }
 
-static void put_trigger(struct strbuf *sql, size_t index, char op, const struct watched_table *table)
+static void put_trigger(struct strbuf *sql, size_t index, char op,
+                        const struct watched_table *table)
 {
     const char *event = op == 'i' ? "INSERT" : op == 'u' ? "UPDATE" : "DELETE";
     bool has_condition = op == 'u' && table->changed;
