@@ -12,6 +12,7 @@
 #define SESSION_COUNT_MAX 96
 #define STATEMENT_COUNT_MAX 256
 #define CHANGE_COUNT_MAX 256
+#define WATCHED_TABLE_COUNT_MAX 32
 
 /* The first of the two keys of a gate's advisory lock; the second is the backend's pid. Stands in
  * shadow.sql as well. */
@@ -38,6 +39,13 @@ struct statement {
     bool reads_clock;          /* perhaps */
     bool leaves_nothing;       /* in its session, once its transaction is over */
     bool may_write;
+};
+
+/* Where the watched columns of a table stand in its rows. */
+struct watched_shape {
+    int column_count;
+    int value_count;
+    int positions[WATCHED_COLUMN_COUNT_MAX];
 };
 
 struct change_buffer {
@@ -99,6 +107,7 @@ struct pg_lane {
     int statement_count;
     const struct watched_table *watched;
     size_t watched_count;
+    struct watched_shape shapes[WATCHED_TABLE_COUNT_MAX];
     bool gated;
     bool parking;
     bool has_functions; /* the schema has code of its own, so a query may write or read the clock */

@@ -10,11 +10,8 @@
 
 #include "sim/pg/internal.h"
 
-/* Between changes, between values, and for null: control characters that no identifier or status
- * contains. */
-#define CHANGE_SEPARATOR '\x1e'
-#define VALUE_SEPARATOR '\x1f'
-#define VALUE_NULL "\x1d"
+/* Ends a change: a control character that no identifier or status contains. */
+#define CHANGE_END '\x1e'
 
 const struct rt_sql watch_drain_sql = {"drain",
                                        "SELECT pg_catalog.current_setting('fencepost.log', true), "
@@ -35,26 +32,21 @@ static int column_list(const struct watched_table *table, const char **out)
     return count;
 }
 
-static void put_values(struct strbuf *sql, const char *record, const struct watched_table *table)
+/* Note the change: the number of its table, what was done, the row, and what the row was before.
+ * Whole rows, because the server reads the text of a condition anew for every statement, and that
+ * costs more than writing down a few columns that nobody asked for. The value is never null, so
+ * that a condition made of this is always false. */
+static void put_note(struct strbuf *sql, size_t index, char op)
 {
-    const char *columns[WATCHED_COLUMN_COUNT_MAX];
-    int count = column_list(table, columns);
-    for (int i = 0; i < count; i++)
-        strbuf_printf(sql, ", coalesce(%s.%s::text, E'\\x1d')", record, columns[i]);
-}
-
-/* Note the change. The value is never null, so that a condition made of this is always false. */
-static void put_note(struct strbuf *sql, size_t index, char op, const struct watched_table *table)
-{
-    strbuf_printf(sql,
-                  "pg_catalog.set_config('fencepost.log', pg_catalog.concat("
-                  "pg_catalog.current_setting('fencepost.log', true), pg_catalog.concat_ws("
-                  "E'\\x1f', '%zu', '%c'",
-                  index, op);
-    put_values(sql, op == 'd' ? "OLD" : "NEW", table);
-    if (op == 'u')
-        put_values(sql, "OLD", table);
-    strbuf_puts(sql, "), E'\\x1e'), false) IS NULL");
+    strbuf_printf(
+        sql,
+        "pg_catalog.set_config('fencepost.log', pg_catalog.concat("
+        "pg_catalog.current_setting('fencepost.log', true), '%zu%c', %s, E'\\x1e'), false)"
+        " IS NULL",
+        index, op,
+        op == 'i'   ? "NEW"
+        : op == 'u' ? "NEW, OLD"
+                    : "OLD");
 }
 
 static void put_trigger(struct strbuf *sql, size_t index, char op,
@@ -66,14 +58,51 @@ static void put_trigger(struct strbuf *sql, size_t index, char op,
                   event, table->table);
     if (has_condition)
         strbuf_printf(sql, "CASE WHEN %s THEN ", table->changed);
-    put_note(sql, index, op, table);
+    put_note(sql, index, op);
     if (has_condition)
         strbuf_puts(sql, " ELSE false END");
     strbuf_puts(sql, ") EXECUTE FUNCTION fencepost.never();\n");
 }
 
+/* Where the watched columns stand in a row. */
+static enum err find_columns(struct pg_lane *lane, size_t index, struct strbuf *why)
+{
+    const struct watched_table *table = &lane->watched[index];
+    struct watched_shape *shape = &lane->shapes[index];
+    const char *columns[WATCHED_COLUMN_COUNT_MAX];
+    const char *params[1] = {table->table};
+    PGresult *result = control_query(lane,
+                                     "SELECT attname FROM pg_attribute WHERE attnum > 0 AND NOT "
+                                     "attisdropped AND attrelid = ('public.' || $1)::regclass "
+                                     "ORDER BY attnum",
+                                     params, 1);
+    if (!result)
+        return ERR_INFRASTRUCTURE;
+    shape->column_count = PQntuples(result);
+    shape->value_count = column_list(table, columns);
+    enum err err = ERR_OK;
+    for (int i = 0; i < shape->value_count; i++) {
+        int at = 0;
+        while (at < shape->column_count && strcmp(PQgetvalue(result, at, 0), columns[i]) != 0)
+            at++;
+        shape->positions[i] = at;
+        if (at == shape->column_count) {
+            strbuf_printf(why, "%s has no column %s", table->table, columns[i]);
+            err = ERR_DB_SQL;
+        }
+    }
+    PQclear(result);
+    return err;
+}
+
 enum err watch_install(struct pg_lane *lane, struct strbuf *why)
 {
+    FP_ASSERT(lane->watched_count <= WATCHED_TABLE_COUNT_MAX);
+    for (size_t i = 0; i < lane->watched_count; i++) {
+        enum err err = find_columns(lane, i, why);
+        if (err != ERR_OK)
+            return err;
+    }
     struct strbuf sql = STRBUF_INIT;
     for (size_t i = 0; i < lane->watched_count; i++)
         for (const char *op = "iud"; *op; op++)
@@ -95,46 +124,70 @@ void change_buffer_clear(struct change_buffer *buffer)
     buffer->count = 0;
 }
 
-/* The next piece of the text, terminated in place; NULL at the end. */
-static char *next_piece(char **at, char separator)
+/* ---- reading what was noted ---- */
+
+/* One field of a row as the server writes rows: unquoted it ends at a comma or the closing
+ * parenthesis, and nothing at all is null; within quotes a quote or backslash is doubled. The text
+ * is made plain in place. */
+static char *read_field(char **at)
 {
-    char *start = *at;
-    if (!start)
-        return NULL;
-    char *end = strchr(start, separator);
-    if (end)
-        *end = '\0';
-    *at = end ? end + 1 : NULL;
+    char *start = *at, *to = start;
+    bool quoted = *start == '"';
+    if (!quoted) {
+        *at += strcspn(start, ",)");
+        return *at == start ? NULL : start;
+    }
+    char *from = start + 1;
+    while (*from != '"' || from[1] == '"') {
+        FP_ASSERT(*from);
+        if (*from == '"' || *from == '\\')
+            from++;
+        *to++ = *from++;
+    }
+    *at = from + 1;
+    FP_ASSERT(to < *at);
+    *to = '\0';
     return start;
 }
 
-static const char *const *read_values(struct arena *arena, char **at, int count)
+/* "(a,,"b c")": the watched columns of it. *at is behind the closing parenthesis afterwards. */
+static const char *const *read_row(struct arena *arena, const struct watched_shape *shape,
+                                   char **at)
 {
-    const char **values = arena_alloc(arena, (size_t)count * sizeof values[0]);
-    for (int i = 0; i < count; i++) {
-        const char *value = next_piece(at, VALUE_SEPARATOR);
-        FP_ASSERT(value);
-        values[i] = strcmp(value, VALUE_NULL) == 0 ? NULL : value;
+    const char **values = arena_alloc(arena, (size_t)shape->value_count * sizeof values[0]);
+    char delimiter = **at;
+    FP_ASSERT(delimiter == '(');
+    for (int column = 0; column < shape->column_count; column++) {
+        FP_ASSERT(delimiter != ')');
+        *at += 1;
+        char *field = read_field(at);
+        delimiter = **at;
+        **at = '\0';
+        for (int i = 0; i < shape->value_count; i++)
+            if (shape->positions[i] == column)
+                values[i] = field;
     }
+    FP_ASSERT(delimiter == ')');
+    *at += 1;
     return values;
 }
 
-static void take_change(struct pg_session *session, char *at)
+static void take_change(struct pg_session *session, char **at)
 {
     struct change_buffer *buffer = &session->pending;
     FP_ASSERT(buffer->count < CHANGE_COUNT_MAX);
-    size_t index = (size_t)atoi(next_piece(&at, VALUE_SEPARATOR));
+    size_t index = strtoul(*at, at, 10);
     FP_ASSERT(index < session->lane->watched_count);
+    const struct watched_shape *shape = &session->lane->shapes[index];
     struct pg_change *change = &buffer->list[buffer->count++];
     change->table = &session->lane->watched[index];
-    change->op = next_piece(&at, VALUE_SEPARATOR)[0];
-    const char *columns[WATCHED_COLUMN_COUNT_MAX];
-    change->value_count = column_list(change->table, columns);
-    change->values = read_values(buffer->arena, &at, change->value_count);
-    change->old = NULL;
-    if (change->op == 'u')
-        change->old = read_values(buffer->arena, &at, change->value_count);
-    FP_ASSERT(at == NULL);
+    change->op = **at;
+    *at += 1;
+    change->value_count = shape->value_count;
+    change->values = read_row(buffer->arena, shape, at);
+    change->old = change->op == 'u' ? read_row(buffer->arena, shape, at) : NULL;
+    FP_ASSERT(**at == CHANGE_END);
+    *at += 1;
 }
 
 void watch_take(struct pg_session *session, const char *noted)
@@ -145,11 +198,6 @@ void watch_take(struct pg_session *session, const char *noted)
     if (!buffer->arena)
         buffer->arena = arena_new();
     char *at = arena_strdup(buffer->arena, noted);
-    for (;;) {
-        char *change = next_piece(&at, CHANGE_SEPARATOR);
-        /* Each ends with a separator, so behind the last there is nothing. */
-        if (!at)
-            return;
-        take_change(session, change);
-    }
+    while (*at)
+        take_change(session, &at);
 }
