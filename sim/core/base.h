@@ -26,7 +26,7 @@ _Noreturn void fp_assert_failed(const char *condition, const char *file, int lin
 
 /* Bumped whenever the same scenario and seed may give another trace than before. Failure files
  * carry it, and replay says so when it differs. */
-#define FP_ENGINE_VERSION 1
+#define FP_ENGINE_VERSION 2
 
 enum {
     EXIT_PASS = 0,

@@ -232,7 +232,7 @@ fencepost replay changed.jsonl
 tap_match test_cli_changed_event_diverges '^70 .*diverged at step [0-9]+
 recorded: .*"t":7,.*
 happened: ' "$status $out"
-sed '1s/"engine":1,/"engine":999,/' "$failure" >older.jsonl
+sed -E '1s/"engine":[0-9]+,/"engine":999,/' "$failure" >older.jsonl
 fencepost replay older.jsonl --quiet
 tap_match test_cli_other_engine_is_warned_of '^warning: recorded with engine 999' "$err"
 head -c 3000 "$failure" >cut.jsonl

@@ -321,7 +321,7 @@ static void test_failure_damaged_values_are_named(void **state)
                             ":1: damaged: there is no outcome `boom`");
     assert_replaced_refused(
         "\"sentence\":", "\"other\":", ":1: damaged: `sentence` must be a text");
-    assert_replaced_refused("\"engine\":1", "\"engine\":4294967296",
+    assert_replaced_refused("\"engine\":2", "\"engine\":4294967296",
                             ":1: damaged: `engine` must be");
     assert_replaced_refused("\"set\":[", "\"set\":[3,", ":1: damaged: entry 0 of `set`");
     assert_replaced_refused("\"scenario\":{", "\"scenario\":[],\"old\":{",
