@@ -30,6 +30,13 @@ enum session_state {
     SESSION_GONE, /* no connection; the slot can be used again */
 };
 
+/* What a statement may leave in its session once its transaction is over; the worse, the later. */
+enum leavings {
+    LEAVES_NOTHING,
+    LEAVES_LOCKS, /* advisory ones */
+    LEAVES_ANYTHING,
+};
+
 struct statement {
     const struct rt_sql *sql;
     char name[16];
@@ -37,7 +44,7 @@ struct statement {
     bool takes_session_locks;  /* may leave locks that outlive its transaction */
     bool ends_transaction;     /* COMMIT */
     bool reads_clock;          /* perhaps */
-    bool leaves_nothing;       /* in its session, once its transaction is over */
+    enum leavings leaves;
     bool may_write;
 };
 
@@ -81,7 +88,7 @@ struct pg_session {
     bool in_transaction, transaction_failed;
     bool holds_session_locks;          /* perhaps */
     bool wrote;                        /* perhaps, in this transaction */
-    bool as_new;                       /* but for what is prepared */
+    enum leavings left;                /* by its statements so far */
     const struct statement *statement; /* in flight */
     struct sent sent[8];               /* with it, in order */
     size_t sent_count, received_count;
@@ -169,9 +176,11 @@ void pool_discard(struct pg_session *session);
 void pool_drain(struct pg_lane *lane);
 
 /* session.c */
-/* After this statement, once its transaction is over, a session cannot be told from a new one, but
- * for what is prepared in it. In doubt false. */
-bool sql_leaves_nothing(const char *text);
+/* What this statement leaves in its session beside being prepared. In doubt anything. */
+enum leavings sql_leaves(const char *text);
+/* What makes a session as new again, but for what is prepared in it (DISCARD ALL forgets that too);
+ * NULL: nothing needs to be done. */
+const char *sql_of_reset(enum leavings left);
 /* Does the text name one of the functions that tell the time? In doubt true. */
 bool sql_names_clock(const char *text);
 /* Wait for the answer whatever it is, also when it is long in coming. False: lost or trouble. */

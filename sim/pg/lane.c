@@ -215,6 +215,8 @@ enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why)
     if (err != ERR_OK)
         strbuf_puts(why, pg_lane_trouble(lane));
     lane->opened_sequence = 0;
+    for (int i = 0; i < SESSION_COUNT_MAX; i++)
+        lane->sessions[i].opened_sequence = 0;
     lane->spoilt = false;
     lane->stirred = false;
     memset(&lane->counts, 0, sizeof lane->counts);

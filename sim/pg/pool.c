@@ -11,7 +11,7 @@ static void session_forget_all(struct pg_session *session)
 {
     memset(session->prepared, 0, sizeof session->prepared);
     session->clock_sent_ns = -1;
-    session->as_new = true;
+    session->left = LEAVES_NOTHING;
 }
 
 static void session_forget(struct pg_session *session)
@@ -88,43 +88,41 @@ void pool_discard(struct pg_session *session)
     park_wait_gone(lane, pid);
 }
 
-static bool run_plain(struct pg_session *session, const struct statement *statement)
+static bool run_plain(struct pg_session *session, const char *sql)
 {
-    session->statement = statement;
-    session->sent[0] = (struct sent){SENT_STATEMENT, statement};
+    static const struct rt_sql plain_sql = {"plain", "", 0};
+    static const struct statement plain = {.sql = &plain_sql};
+    session->statement = &plain;
+    session->sent[0] = (struct sent){SENT_STATEMENT, &plain};
     session->sent_count = 1;
     session->received_count = 0;
     session->state = SESSION_BUSY;
     PQclear(session->answer);
     session->answer = NULL;
-    bool ok =
-        PQsendQueryParams(session->conn, statement->sql->text, 0, NULL, NULL, NULL, NULL, 0) &&
-        PQpipelineSync(session->conn) && session_wait_answer(session) && session->result.ok;
+    bool ok = PQsendQueryParams(session->conn, sql, 0, NULL, NULL, NULL, NULL, 0) &&
+              PQpipelineSync(session->conn) && session_wait_answer(session) && session->result.ok;
     session->state = SESSION_IDLE;
     return ok;
 }
 
 void pool_reset(struct pg_session *session)
 {
-    static const struct rt_sql rollback_sql = {"rollback", "ROLLBACK", 0};
-    static const struct rt_sql discard_sql = {"discard", "DISCARD ALL", 0};
-    static const struct statement rollback = {.sql = &rollback_sql};
-    static const struct statement discard = {.sql = &discard_sql};
+    const char *reset = sql_of_reset(session->left);
     FP_ASSERT(session->state == SESSION_IDLE);
     bool ok = PQstatus(session->conn) == CONNECTION_OK;
     if (ok && session->in_transaction)
-        ok = run_plain(session, &rollback);
+        ok = run_plain(session, "ROLLBACK");
     /* What is prepared may stay: its plans end with the next clean slate, as every table does, so a
      * new one would be made alike. Preparing it all again would cost more than the statements. */
-    bool discards = !session->as_new;
-    if (ok && discards)
-        ok = run_plain(session, &discard);
+    if (ok && reset)
+        ok = run_plain(session, reset);
     if (!ok) {
         pool_discard(session);
         return;
     }
-    if (discards)
+    if (session->left == LEAVES_ANYTHING)
         session_forget_all(session);
+    session->left = LEAVES_NOTHING;
     session_forget(session);
     session->state = SESSION_FREE;
 }
@@ -154,15 +152,29 @@ void pool_drain(struct pg_lane *lane)
             pool_reset(&lane->sessions[i]);
 }
 
+/* Whose turn it is among those that nobody uses. A session keeps the plans it has made since the
+ * clean slate, so those used since then come first, in the order of their use and not of their
+ * slots, which depend on what earlier seeds have left. All others are as new. */
+static struct pg_session *pool_pick(struct pg_lane *lane)
+{
+    struct pg_session *used = NULL, *unused = NULL, *gone = NULL;
+    for (int i = SESSION_COUNT_MAX - 1; i >= 0; i--) {
+        struct pg_session *session = &lane->sessions[i];
+        if (session->state == SESSION_GONE)
+            gone = session;
+        if (session->state != SESSION_FREE)
+            continue;
+        if (session->opened_sequence == 0)
+            unused = session;
+        else if (!used || session->opened_sequence < used->opened_sequence)
+            used = session;
+    }
+    return used ? used : unused ? unused : gone;
+}
+
 struct pg_session *pg_session_open(struct pg_lane *lane)
 {
-    struct pg_session *found = NULL;
-    for (int i = 0; i < SESSION_COUNT_MAX && !found; i++)
-        if (lane->sessions[i].state == SESSION_FREE)
-            found = &lane->sessions[i];
-    for (int i = 0; i < SESSION_COUNT_MAX && !found; i++)
-        if (lane->sessions[i].state == SESSION_GONE)
-            found = &lane->sessions[i];
+    struct pg_session *found = pool_pick(lane);
     if (!found) {
         lane_trouble(lane, "more than %d sessions at once", SESSION_COUNT_MAX);
         return NULL;

@@ -85,14 +85,24 @@ static bool may_read_clock(const struct pg_lane *lane, const char *text)
            (lane->has_clock_defaults && has_one_of(text, fillers, FP_COUNT(fillers)));
 }
 
-bool sql_leaves_nothing(const char *text)
+enum leavings sql_leaves(const char *text)
 {
     static const char *const words[] = {"SELECT", "INSERT", "UPDATE",   "DELETE", "WITH",
                                         "VALUES", "BEGIN",  "START",    "COMMIT", "END",
                                         "ABORT",  "TABLE",  "ROLLBACK", "RELEASE"};
-    static const char *const traces[] = {"advisory", "set_config", "currval", "lastval", "pg_temp"};
-    return !has_one_of(text, traces, FP_COUNT(traces)) &&
-           begins_with_one_of(text, words, FP_COUNT(words));
+    static const char *const traces[] = {"set_config", "currval", "lastval", "pg_temp"};
+    if (has_one_of(text, traces, FP_COUNT(traces)) ||
+        !begins_with_one_of(text, words, FP_COUNT(words)))
+        return LEAVES_ANYTHING;
+    return strcasestr(text, "advisory") ? LEAVES_LOCKS : LEAVES_NOTHING;
+}
+
+const char *sql_of_reset(enum leavings left)
+{
+    static const char *const resets[] = {NULL, "SELECT pg_catalog.pg_advisory_unlock_all()",
+                                         "DISCARD ALL"};
+    FP_ASSERT((size_t)left < FP_COUNT(resets));
+    return resets[left];
 }
 
 static bool ends_transaction(const char *text)
@@ -113,7 +123,7 @@ static const struct statement *statement_of(struct pg_lane *lane, const struct r
     statement->controls_transaction = controls_transaction(sql->text);
     statement->takes_session_locks = strcasestr(sql->text, "advisory") != NULL;
     statement->ends_transaction = ends_transaction(sql->text);
-    statement->leaves_nothing = !lane->has_functions && sql_leaves_nothing(sql->text);
+    statement->leaves = lane->has_functions ? LEAVES_ANYTHING : sql_leaves(sql->text);
     statement->reads_clock = !statement->controls_transaction && may_read_clock(lane, sql->text);
     statement->may_write = !statement->controls_transaction && may_write(lane, sql->text);
     lane->statement_count++;
@@ -482,7 +492,8 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
     FP_ASSERT(session->state == SESSION_IDLE);
     session->statement = statement_of(session->lane, sql);
     session->holds_session_locks |= session->statement->takes_session_locks;
-    session->as_new &= session->statement->leaves_nothing;
+    if (session->statement->leaves > session->left)
+        session->left = session->statement->leaves;
     session->db_now_ns = db_now_ns;
     PQclear(session->answer);
     session->answer = NULL;

@@ -202,7 +202,7 @@ struct bare_connection {
     int pid;
     bool in_use;
     uint64_t prepared[STATEMENT_COUNT_MAX / 64];
-    bool as_new;                       /* as in struct pg_session */
+    enum leavings left;                /* as in struct pg_session */
     const struct tape_operation *sent; /* its answer has not been taken yet */
     bool prepares;                     /* with a Parse before it */
 };
@@ -403,7 +403,9 @@ static enum err play_send(struct bare_connection *connection, const struct tape 
     const struct tape_statement *statement = &tape->statements[operation->statement];
     PGconn *conn = connection->conn;
     connection->sent = operation;
-    connection->as_new &= sql_leaves_nothing(statement->sql->text);
+    enum leavings leaves = sql_leaves(statement->sql->text);
+    if (leaves > connection->left)
+        connection->left = leaves;
     connection->prepares =
         !(connection->prepared[operation->statement / 64] >> (operation->statement % 64) & 1);
     /* In one round trip, as the harness does it. */
@@ -442,7 +444,7 @@ static enum err play_connect(struct bare *bare, struct bare_connection *connecti
         return err;
     connection->pid = PQbackendPID(connection->conn);
     memset(connection->prepared, 0, sizeof connection->prepared);
-    connection->as_new = true;
+    connection->left = LEAVES_NOTHING;
     int piped = PQenterPipelineMode(connection->conn);
     FP_ASSERT(piped);
     return ERR_OK;
@@ -472,11 +474,12 @@ static enum err play_close(struct bare *bare, int slot, struct strbuf *why)
     FP_ASSERT(!connection->sent);
     if (PQtransactionStatus(connection->conn) != PQTRANS_IDLE)
         err = run_alone(connection, "ROLLBACK", why);
-    if (err == ERR_OK && !connection->as_new) {
-        err = run_alone(connection, "DISCARD ALL", why);
+    const char *reset = sql_of_reset(connection->left);
+    if (err == ERR_OK && reset)
+        err = run_alone(connection, reset, why);
+    if (connection->left == LEAVES_ANYTHING)
         memset(connection->prepared, 0, sizeof connection->prepared);
-    }
-    connection->as_new = true;
+    connection->left = LEAVES_NOTHING;
     connection->in_use = false;
     bare->by_slot[slot] = NULL;
     return err;
