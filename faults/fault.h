@@ -81,6 +81,15 @@ struct fault_common {
         .about = "how long it lasts, drawn from this range; 0s: until chaos ends"                  \
     }
 
+/* A fault that is there from the start, unless the scenario says where or when, has this too. */
+extern const char *const fault_at_words[];
+#define FROM_THE_START_FIELD                                                                       \
+    {                                                                                              \
+        .key = "at", .type = FIELD_DURATION, .offset = offsetof(struct fault_common, at_ns),       \
+        .words = fault_at_words, .fallback = "0s",                                                 \
+        .about = "strike at this virtual time, once; any: at points, as when they are given"       \
+    }
+
 /* How a connection is cut. */
 enum drop_how {
     DROP_REQUEST_LOST, /* the statement never arrives */
@@ -130,6 +139,11 @@ void fault_fail_store(struct fault_host *host);
 /* Rows of the strategy's lock table vanish in one commit: all of them, or a drawn one. What a
  * transaction under way has locked stays. A strike that finds no row does not count. */
 void fault_lose_locks(struct fault_host *host, bool one);
+/* The wall clock of the target's machine, or of the database, is put forward or back; lasts. */
+void fault_step_clock(struct fault_host *host, int64_t by_ns);
+/* From now on it runs too fast or too slow; lasts. A strike on one that does so already does not
+ * count. */
+void fault_drift_clock(struct fault_host *host, int64_t rate_ppm);
 /* An integer in the fault's own stream; 0 is the mildest. */
 uint32_t fault_draw(struct fault_host *host, uint32_t n);
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range);

@@ -16,7 +16,7 @@ const struct fault_kind *const fault_kinds[] = {
 };
 
 static const char *const nth_words[] = {"sweep", NULL};
-static const char *const at_words[] = {"any", NULL};
+const char *const fault_at_words[] = {"any", NULL};
 static const char *const transaction_words[] = {"any", "inside", "outside", NULL};
 
 /* The default odds are such that a fault with `times: 1` strikes in most runs, and not always at
@@ -72,7 +72,7 @@ const struct field fault_common_fields[] = {
     {.key = "at",
      .type = FIELD_DURATION,
      .offset = offsetof(struct fault_common, at_ns),
-     .words = at_words,
+     .words = fault_at_words,
      .fallback = "any",
      .about = "strike at this virtual time, once, whatever the target does; any: at points"},
     {.key = "operation",

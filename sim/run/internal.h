@@ -4,6 +4,7 @@
 
 #include "faults/fault.h"
 #include "sim/core/arena.h"
+#include "sim/core/clock.h"
 #include "sim/core/sched.h"
 #include "sim/pg/session.h"
 #include "sim/run/run.h"
@@ -22,8 +23,9 @@ struct actor {
     char name[48];     /* "worker-1" */
     char instance[64]; /* "worker-1", then "worker-1.2", ... */
     int life_count;
-    struct proc *proc;       /* NULL: dead */
-    struct fiber *restarter; /* waits to start it again */
+    struct machine_clock clock; /* of its machine: a new life finds it as it is */
+    struct proc *proc;          /* NULL: dead */
+    struct fiber *restarter;    /* waits to start it again */
 };
 
 /* One connection: the seam's side of a session. Outlives its process when it becomes a ghost. */
@@ -115,6 +117,7 @@ struct run {
     struct rt_db *connections;
     struct rt *receivers;
     struct fault_state faults[SCENARIO_FAULT_COUNT_MAX];
+    struct machine_clock db_clock;
     struct healing *healings; /* in the order they began */
     struct choice_stream *workload_stream, *world_stream;
     bool faults_on;
@@ -130,6 +133,9 @@ struct rt *rt_new(struct run *run, struct actor *actor, struct proc *proc);
 void actor_start(struct actor *actor);
 /* The process dies; its connections are cut or become ghosts. Does not return to its own fibers. */
 void actor_crash(struct actor *actor, int64_t restart_after_ns);
+
+/* strike_clock.c */
+/* What the database's clock shows, since 1970. */
 int64_t db_now_ns(const struct run *run);
 
 /* seam_db.c */

@@ -130,11 +130,6 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
 
 /* ---- actors ---- */
 
-int64_t db_now_ns(const struct run *run)
-{
-    return VIRTUAL_EPOCH_NS + sched_now_ns(run->sched);
-}
-
 void run_trouble(struct run *run, const char *format, ...)
 {
     char text[1024];

@@ -211,10 +211,9 @@ void fault_crash(struct fault_host *host, int64_t restart_after_ns)
     actor_crash(host->actor, restart_after_ns);
 }
 
-static void nothing_to_undo(struct run *run, void *data)
+static void say_resumed(struct run *run, void *data)
 {
-    (void)run;
-    (void)data;
+    trace_event(run->trace, "fault.resumed", data, NULL);
 }
 
 /* A process that others stop has nothing on its way that would have to go on alone. */
@@ -222,7 +221,8 @@ static void pause_other(struct fault_host *host, int64_t duration_ns)
 {
     struct run *run = host->run;
     proc_pause(run->sched, host->actor->proc, sched_now_ns(run->sched) + duration_ns);
-    healing_begin(run, "pause", host->actor->instance, duration_ns, nothing_to_undo, NULL);
+    healing_begin(run, "pause", host->actor->instance, duration_ns, say_resumed,
+                  host->actor->instance);
 }
 
 void fault_pause(struct fault_host *host, int64_t duration_ns)

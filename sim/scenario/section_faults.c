@@ -62,16 +62,25 @@ static void check_window(struct walk *walk, const struct yaml_node *map, const c
 }
 
 /* What says where or how often a fault strikes has no meaning when it strikes by the clock. */
+static const char *const point_keys[] = {
+    "points", "probability", "times", "after", "before", "nth", "step", "operation", "transaction"};
+
+/* A fault that would be there from the start strikes at points when the scenario speaks of them. */
+static void prefer_points(const struct yaml_node *map, struct fault_common *common)
+{
+    for (size_t i = 0; i < FP_COUNT(point_keys) && yaml_get(map, "at") == NULL; i++)
+        if (yaml_get(map, point_keys[i]) != NULL)
+            common->at_ns = -1;
+}
+
 static void check_beside_at(struct walk *walk, const struct yaml_node *map, const char *where)
 {
-    static const char *const keys[] = {"points", "probability", "times",     "after",      "before",
-                                       "nth",    "step",        "operation", "transaction"};
-    for (size_t i = 0; i < FP_COUNT(keys); i++) {
-        const struct yaml_node *node = yaml_get(map, keys[i]);
+    for (size_t i = 0; i < FP_COUNT(point_keys); i++) {
+        const struct yaml_node *node = yaml_get(map, point_keys[i]);
         if (node != NULL)
             yaml_error(walk->diags, node,
                        "%s: `%s` says nothing beside `at`: it strikes at that time, once", where,
-                       keys[i]);
+                       point_keys[i]);
     }
 }
 
@@ -205,6 +214,7 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     walk->takes_database = false;
     if (!good)
         return;
+    prefer_points(map, fault->config);
     check_window(walk, map, where, fault->config, scenario->chaos_ns);
     check_clock(walk, map, where, kind, fault->config, scenario->chaos_ns);
     check_odds(walk, map, where, fault->config);

@@ -11,8 +11,9 @@
 
 /* A host that remembers what it was asked for. */
 struct fault_host {
-    enum { NOTHING, CRASH, PAUSE, DROP, CLOUD, STORE, LOCKS } did;
-    uint32_t draw; /* what the next draw gives */
+    enum { NOTHING, CRASH, PAUSE, DROP, CLOUD, STORE, LOCKS, STEP_CLOCK, DRIFT_CLOCK } did;
+    int64_t number; /* by how much */
+    uint32_t draw;  /* what the next draw gives */
     enum cloud_error error;
     bool one;
     int64_t duration_ns;
@@ -55,6 +56,18 @@ void fault_lose_locks(struct fault_host *host, bool one)
     host->one = one;
 }
 
+void fault_step_clock(struct fault_host *host, int64_t by_ns)
+{
+    host->did = STEP_CLOCK;
+    host->number = by_ns;
+}
+
+void fault_drift_clock(struct fault_host *host, int64_t rate_ppm)
+{
+    host->did = DRIFT_CLOCK;
+    host->number = rate_ppm;
+}
+
 uint32_t fault_draw(struct fault_host *host, uint32_t n)
 {
     assert_true(host->draw < n);
@@ -95,13 +108,20 @@ static void strike(struct fault_host *host, const struct fault_kind *kind, const
     kind->strike(host, config, &visit);
 }
 
+#define FAULT(name) +1
+enum {
+    KIND_COUNT = 0
+#include "faults/faults.def"
+};
+#undef FAULT
+
 static void test_faults_registry_finds_each_by_its_name(void **state)
 {
     (void)state;
     size_t count = 0;
     for (; fault_kinds[count] != NULL; count++)
         assert_ptr_equal(fault_kind_find(fault_kinds[count]->name), fault_kinds[count]);
-    assert_int_equal(count, 6);
+    assert_int_equal(count, KIND_COUNT);
     assert_null(fault_kind_find("crush"));
 }
 
@@ -353,6 +373,47 @@ static void test_faults_lock_state_loss_is_of_all_or_one(void **state)
     free(config);
 }
 
+/* ---- clocks ---- */
+
+static void assert_steps(const char *name, int direction, uint32_t draw, int64_t by_ns)
+{
+    const struct fault_kind *kind = kind_of(name);
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+    struct duration_range by = {NS_PER_HOUR, 2 * NS_PER_HOUR};
+
+    memcpy(field_at(kind, config, "by"), &by, sizeof by);
+    *(int *)field_at(kind, config, "direction") = direction;
+    strike(&host, kind, config, POINT_CLOCK);
+    assert_int_equal(host.did, STEP_CLOCK);
+    assert_int_equal(host.number, by_ns);
+    free(config);
+}
+
+static void test_faults_clocks_are_stepped_forwards_and_backwards(void **state)
+{
+    (void)state;
+    assert_steps("clock_skew", 1, 0, 2 * NS_PER_HOUR);
+    assert_steps("clock_skew", 2, 0, -2 * NS_PER_HOUR);
+    assert_steps("clock_jump", 0, 0, 2 * NS_PER_HOUR);
+    assert_steps("clock_jump", 0, 1, -2 * NS_PER_HOUR);
+}
+
+static void test_faults_clock_drift_is_a_rate(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("clock_drift");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    *(int64_t *)field_at(kind, config, "ppm") = 100;
+    *(int *)field_at(kind, config, "direction") = 2;
+    strike(&host, kind, config, POINT_CLOCK);
+    assert_int_equal(host.did, DRIFT_CLOCK);
+    assert_int_equal(host.number, -100);
+    free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +433,8 @@ int main(void)
         cmocka_unit_test(test_faults_cloud_error_any_is_drawn),
         cmocka_unit_test(test_faults_store_error_strikes_before_a_call),
         cmocka_unit_test(test_faults_lock_state_loss_is_of_all_or_one),
+        cmocka_unit_test(test_faults_clocks_are_stepped_forwards_and_backwards),
+        cmocka_unit_test(test_faults_clock_drift_is_a_rate),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }
