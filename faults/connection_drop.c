@@ -31,7 +31,7 @@ static const struct field connection_drop_fields[] = {
      POINT_BIT(POINT_CLOUD_DONE) | POINT_BIT(POINT_STORE_CALL) | POINT_BIT(POINT_STORE_DONE) |     \
      POINT_BIT(POINT_QUEUE_RECEIVED) | POINT_BIT(POINT_QUEUE_DELETE) |                             \
      POINT_BIT(POINT_QUEUE_SEND) | POINT_BIT(POINT_DEAD_RECEIVED) | POINT_BIT(POINT_DEAD_SETTLE) | \
-     POINT_BIT(POINT_SLEEP) | POINT_BIT(POINT_WAKE))
+     POINT_BIT(POINT_SLEEP) | POINT_BIT(POINT_WAKE) | POINT_BIT(POINT_CLOCK))
 
 /* db.commit and db.committed name visits that db.exec and db.done stand for already; a sleep or
  * a call to the cloud often has no connection to cut. They are there for those who ask. */

@@ -11,6 +11,7 @@
 /* Where a fault may strike: name, what is about to happen or has just happened. */
 #define FAULT_POINTS(X)                                                                            \
     X(POINT_DB_OPEN, "db.open", "before a connection is made")                                     \
+    X(POINT_DB_OPENED, "db.opened", "a connection was made")                                       \
     X(POINT_DB_EXEC, "db.exec", "before a statement is sent")                                      \
     X(POINT_DB_SENT, "db.sent",                                                                    \
       "the statement is on its way, the client does not know its answer")                          \
@@ -25,11 +26,15 @@
     X(POINT_QUEUE_RECEIVE, "queue.receive", "before a receive")                                    \
     X(POINT_QUEUE_RECEIVED, "queue.received", "a message has come")                                \
     X(POINT_QUEUE_DELETE, "queue.delete", "before a message is deleted")                           \
+    X(POINT_QUEUE_DELETED, "queue.deleted", "a message was deleted")                               \
+    X(POINT_QUEUE_VISIBILITY, "queue.visibility", "before a message is held longer, or let go")    \
     X(POINT_QUEUE_SEND, "queue.send", "before a message is sent")                                  \
+    X(POINT_QUEUE_SENT, "queue.sent", "a message was sent")                                        \
     X(POINT_DEAD_RECEIVED, "dead.received", "a dead letter has come")                              \
     X(POINT_DEAD_SETTLE, "dead.settle", "before a dead letter is deleted or put back")             \
     X(POINT_SLEEP, "sleep", "before a sleep")                                                      \
-    X(POINT_WAKE, "wake", "after a sleep")
+    X(POINT_WAKE, "wake", "after a sleep")                                                         \
+    X(POINT_CLOCK, "clock", "at the time that `at` gives, whatever anybody does")
 
 enum fault_point {
 #define X(id, name, about) id,
@@ -41,11 +46,14 @@ enum fault_point {
 const char *fault_point_name(enum fault_point point);
 const char *fault_point_about(enum fault_point point);
 
-enum fault_target_kind { TARGET_ANY, TARGET_ROLE, TARGET_NAME };
+enum fault_target_kind { TARGET_ANY, TARGET_ROLE, TARGET_NAME, TARGET_DATABASE };
 struct fault_target {
     enum fault_target_kind kind;
-    char *name; /* the role or the actor; NULL with TARGET_ANY */
+    char *name; /* the role or the actor; else NULL */
 };
+
+/* Where the statement of a visit stands. */
+enum fault_transaction { TRANSACTION_ANY, TRANSACTION_INSIDE, TRANSACTION_OUTSIDE };
 
 /* What every fault has, at the start of its config struct. */
 struct fault_common {
@@ -54,8 +62,33 @@ struct fault_common {
     uint32_t probability_per_million;
     int64_t times;               /* strikes at most; 0: no limit */
     int64_t after_ns, before_ns; /* window of virtual time; before_ns 0: end of chaos */
-    int64_t nth;                 /* 0: by probability; N: at the Nth visit of a point, exactly */
+    int64_t nth;   /* 0: by probability; N: at the Nth visit of a point, exactly; NTH_SWEEP */
+    int64_t step;  /* 0: any; N: at the first visit at or after the scheduler's Nth step */
+    int64_t at_ns; /* < 0: at points; else by the clock, once */
+    struct name_list operation;       /* only visits of these operations; none: of all */
+    int transaction;                  /* enum fault_transaction */
+    struct duration_range heal_after; /* of a kind that lasts; both 0: until chaos ends */
 };
+/* The seed says which visit it is. */
+#define NTH_SWEEP (-1)
+
+/* A fault that lasts has this among its fields. It is undone after a time drawn from the range, and
+ * at the start of settle at the latest; see sim/run/healing.h. `text` is the default. */
+#define HEAL_AFTER_FIELD(text)                                                                     \
+    {                                                                                              \
+        .key = "heal_after", .type = FIELD_DURATION_RANGE,                                         \
+        .offset = offsetof(struct fault_common, heal_after), .fallback = (text),                   \
+        .about = "how long it lasts, drawn from this range; 0s: until chaos ends"                  \
+    }
+
+/* A fault that is there from the start, unless the scenario says where or when, has this too. */
+extern const char *const fault_at_words[];
+#define FROM_THE_START_FIELD                                                                       \
+    {                                                                                              \
+        .key = "at", .type = FIELD_DURATION, .offset = offsetof(struct fault_common, at_ns),       \
+        .words = fault_at_words, .fallback = "0s",                                                 \
+        .about = "strike at this virtual time, once; any: at points, as when they are given"       \
+    }
 
 /* How a connection is cut. */
 enum drop_how {
@@ -78,13 +111,20 @@ struct fault_host;
 
 /* One visit of a point. Text is static or lives during the call. */
 struct fault_visit {
-    enum fault_point point; /* FAULT_POINT_COUNT: none, it strikes by the clock */
-    const char *actor;      /* "worker-1" */
-    const char *role;       /* "worker" */
-    const char *fiber;      /* "worker-1/heartbeat" */
-    const char *operation;  /* statement name, cloud operation, ... */
+    enum fault_point point;
+    const char *actor;     /* "worker-1" */
+    const char *role;      /* "worker" */
+    const char *fiber;     /* "worker-1/heartbeat" */
+    const char *operation; /* statement name, cloud operation, ... */
+    /* Names of the statements of the transaction under way, in which the visit is; NULL: outside of
+     * any. A COMMIT is found by them too. */
+    const char *const *transaction;
+    size_t transaction_size;
     int64_t t_ns;
 };
+/* Is it a visit that a fault with these common fields wants, as far as operation and transaction
+ * go? */
+bool fault_wants(const struct fault_common *common, const struct fault_visit *visit);
 
 /* What a fault may do. Those up to fault_fail_store act on the actor of the visit. */
 void fault_crash(struct fault_host *host,
@@ -99,6 +139,11 @@ void fault_fail_store(struct fault_host *host);
 /* Rows of the strategy's lock table vanish in one commit: all of them, or a drawn one. What a
  * transaction under way has locked stays. A strike that finds no row does not count. */
 void fault_lose_locks(struct fault_host *host, bool one);
+/* The wall clock of the target's machine, or of the database, is put forward or back; lasts. */
+void fault_step_clock(struct fault_host *host, int64_t by_ns);
+/* From now on it runs too fast or too slow; lasts. A strike on one that does so already does not
+ * count. */
+void fault_drift_clock(struct fault_host *host, int64_t rate_ppm);
 /* An integer in the fault's own stream; 0 is the mildest. */
 uint32_t fault_draw(struct fault_host *host, uint32_t n);
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range);
@@ -115,8 +160,8 @@ struct fault_kind {
     /* Where it can strike with this config, when that is less than `points`; NULL: at all of them.
      */
     uint64_t (*points_of)(const void *config);
-    /* When it strikes by the clock, once, instead of at points; < 0: at points. NULL: never so. */
-    int64_t (*at_ns)(const void *config);
+    bool of_environment; /* it acts on no actor: by the clock it needs none */
+    bool takes_database; /* `target: database` is the server */
     /* It strikes now. */
     void (*strike)(struct fault_host *host, const void *config, const struct fault_visit *visit);
 };
@@ -132,5 +177,14 @@ const struct fault_kind *fault_kind_find(const char *name);
 uint64_t fault_points(const struct fault_kind *kind, const void *config);
 
 #define POINT_BIT(point) (UINT64_C(1) << (point))
+#define POINTS_ALL (POINT_BIT(FAULT_POINT_COUNT) - 1)
+/* Where somebody works. Where processes come by most often (a poller's sleep and receive) is left
+ * out: a fault that strikes once would otherwise nearly always strike an idle process. So are
+ * points next to another one; they are there for those who ask. */
+#define POINTS_AT_WORK                                                                             \
+    (POINTS_ALL & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                               \
+     ~POINT_BIT(POINT_QUEUE_RECEIVE) & ~POINT_BIT(POINT_CLOCK) & ~POINT_BIT(POINT_DB_OPENED) &     \
+     ~POINT_BIT(POINT_QUEUE_DELETED) & ~POINT_BIT(POINT_QUEUE_VISIBILITY) &                        \
+     ~POINT_BIT(POINT_QUEUE_SENT))
 
 #endif

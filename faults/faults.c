@@ -15,6 +15,10 @@ const struct fault_kind *const fault_kinds[] = {
     NULL,
 };
 
+static const char *const nth_words[] = {"sweep", NULL};
+const char *const fault_at_words[] = {"any", NULL};
+static const char *const transaction_words[] = {"any", "inside", "outside", NULL};
+
 /* The default odds are such that a fault with `times: 1` strikes in most runs, and not always at
  * the first point: a run of one job visits some hundred points. */
 const struct field fault_common_fields[] = {
@@ -54,8 +58,34 @@ const struct field fault_common_fields[] = {
      .offset = offsetof(struct fault_common, nth),
      .low = 0,
      .high = 1000000000,
+     .words = nth_words,
      .fallback = "0",
-     .about = "strike at the Nth visit, exactly, instead of by probability; 0: by probability"},
+     .about = "strike at the Nth visit, exactly, instead of by probability; 0: by probability; "
+              "sweep: seed N strikes at visit N of one and the same run, see run --sweep"},
+    {.key = "step",
+     .type = FIELD_INTEGER,
+     .offset = offsetof(struct fault_common, step),
+     .low = 0,
+     .high = 1000000000,
+     .fallback = "0",
+     .about = "strike at the first visit at or after that step of the scheduler; 0: any"},
+    {.key = "at",
+     .type = FIELD_DURATION,
+     .offset = offsetof(struct fault_common, at_ns),
+     .words = fault_at_words,
+     .fallback = "any",
+     .about = "strike at this virtual time, once, whatever the target does; any: at points"},
+    {.key = "operation",
+     .type = FIELD_NAMES,
+     .offset = offsetof(struct fault_common, operation),
+     .about = "only at visits of these operations: statements (release_cluster), create, destroy, "
+              "receive, ...; at a COMMIT also those of its transaction"},
+    {.key = "transaction",
+     .type = FIELD_ENUM,
+     .offset = offsetof(struct fault_common, transaction),
+     .words = transaction_words,
+     .fallback = "any",
+     .about = "inside: only while the connection is in a transaction; outside: only while not"},
 };
 const size_t fault_common_field_count = FP_COUNT(fault_common_fields);
 
@@ -90,6 +120,36 @@ const struct fault_kind *fault_kind_find(const char *name)
         if (strcmp(fault_kinds[i]->name, name) == 0)
             return fault_kinds[i];
     return NULL;
+}
+
+static bool has_name(const struct name_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool wants_operation(const struct fault_common *common, const struct fault_visit *visit)
+{
+    if (common->operation.count == 0 || has_name(&common->operation, visit->operation))
+        return true;
+    if (visit->point != POINT_DB_COMMIT && visit->point != POINT_DB_COMMITTED)
+        return false;
+    for (size_t i = 0; i < visit->transaction_size; i++)
+        if (has_name(&common->operation, visit->transaction[i]))
+            return true;
+    return false;
+}
+
+bool fault_wants(const struct fault_common *common, const struct fault_visit *visit)
+{
+    bool inside = visit->transaction != NULL;
+    if (common->transaction == TRANSACTION_INSIDE && !inside)
+        return false;
+    if (common->transaction == TRANSACTION_OUTSIDE && inside)
+        return false;
+    return wants_operation(common, visit);
 }
 
 uint64_t fault_points(const struct fault_kind *kind, const void *config)

@@ -8,13 +8,11 @@ enum lock_state_loss_rows { ROWS_ALL, ROWS_ONE };
 
 struct lock_state_loss_config {
     struct fault_common common;
-    int rows;      /* enum lock_state_loss_rows */
-    int64_t at_ns; /* < 0: at a point */
+    int rows; /* enum lock_state_loss_rows */
 };
 
 /* In the order of the enum; one is the milder loss, but all is what the documents fear. */
 static const char *const rows_words[] = {"all", "one", NULL};
-static const char *const at_words[] = {"any", NULL};
 
 static const struct field lock_state_loss_fields[] = {
     {.key = "rows",
@@ -23,27 +21,7 @@ static const struct field lock_state_loss_fields[] = {
      .words = rows_words,
      .fallback = "all",
      .about = "all: the whole table; one: a drawn row of it"},
-    {.key = "at",
-     .type = FIELD_DURATION,
-     .offset = offsetof(struct lock_state_loss_config, at_ns),
-     .words = at_words,
-     .fallback = "any",
-     .about = "the virtual time at which it happens, once; any: when somebody visits a point"},
 };
-
-#define LOSS_POINTS (POINT_BIT(FAULT_POINT_COUNT) - 1)
-
-/* While somebody works; see crash.c. */
-#define LOSS_POINTS_DEFAULT                                                                        \
-    (LOSS_POINTS & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                              \
-     ~POINT_BIT(POINT_QUEUE_RECEIVE))
-
-static int64_t lock_state_loss_at_ns(const void *config)
-{
-    const struct lock_state_loss_config *loss = config;
-
-    return loss->at_ns;
-}
 
 static void lock_state_loss_strike(struct fault_host *host, const void *config,
                                    const struct fault_visit *visit)
@@ -61,8 +39,8 @@ const struct fault_kind fault_kind_lock_state_loss = {
     .fields = lock_state_loss_fields,
     .field_count = FP_COUNT(lock_state_loss_fields),
     .config_size = sizeof(struct lock_state_loss_config),
-    .points = LOSS_POINTS,
-    .points_default = LOSS_POINTS_DEFAULT,
-    .at_ns = lock_state_loss_at_ns,
+    .points = POINTS_ALL,
+    .points_default = POINTS_AT_WORK,
+    .of_environment = true,
     .strike = lock_state_loss_strike,
 };

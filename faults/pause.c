@@ -17,19 +17,12 @@ static const struct field pause_fields[] = {
      .about = "how long the process stands still, drawn from this range"},
 };
 
-#define PAUSE_POINTS (POINT_BIT(FAULT_POINT_COUNT) - 1)
-
-/* An idle process that stands still harms nobody; see crash.c. */
-#define PAUSE_POINTS_DEFAULT                                                                       \
-    (PAUSE_POINTS & ~POINT_BIT(POINT_SLEEP) & ~POINT_BIT(POINT_WAKE) &                             \
-     ~POINT_BIT(POINT_QUEUE_RECEIVE))
-
 static void pause_strike(struct fault_host *host, const void *config,
                          const struct fault_visit *visit)
 {
     const struct pause_config *pause = config;
 
-    FP_ASSERT((PAUSE_POINTS & POINT_BIT(visit->point)) != 0);
+    (void)visit;
     FP_ASSERT(pause->duration.low_ns <= pause->duration.high_ns);
     fault_pause(host, fault_draw_duration(host, pause->duration));
 }
@@ -41,7 +34,7 @@ const struct fault_kind fault_kind_pause = {
     .fields = pause_fields,
     .field_count = FP_COUNT(pause_fields),
     .config_size = sizeof(struct pause_config),
-    .points = PAUSE_POINTS,
-    .points_default = PAUSE_POINTS_DEFAULT,
+    .points = POINTS_ALL,
+    .points_default = POINTS_AT_WORK,
     .strike = pause_strike,
 };

@@ -148,6 +148,7 @@ struct strategy {
     const char *about;
     const char *document; /* file name of the design document */
     const char *schema_sql;
+    const struct rt_sql *const *statements; /* all that its actors may send, ended by NULL */
     const struct weakness *weaknesses;
     size_t weakness_count;
     const struct role *roles;

@@ -10,7 +10,7 @@
  *     INSERT INTO locks (resource, owner) VALUES ($1, $2);
  *
  * and each becomes `const struct rt_sql PREFIX_acquire_insert` with the name, the text and 2, the
- * number of its parameters.
+ * number of its parameters; `PREFIX_statements` lists them all.
  * Mistakes are printed as file:line: message, all of them, and nothing is written then. */
 #include <assert.h>
 #include <ctype.h>
@@ -278,6 +278,16 @@ static void write_block(struct output *out, const struct block *block, int param
     fprintf(out->source, ",\n    %d,\n};\n", param_count);
 }
 
+/* All statements, in the order of the files, ended by NULL. */
+static void write_list(struct output *out)
+{
+    fprintf(out->header, "extern const struct rt_sql *const %s_statements[];\n", out->prefix);
+    fprintf(out->source, "\nconst struct rt_sql *const %s_statements[] = {\n", out->prefix);
+    for (int i = 0; i < out->name_count; i++)
+        fprintf(out->source, "    &%s_%s,\n", out->prefix, out->names[i].name);
+    fputs("    NULL,\n};\n", out->source);
+}
+
 /* ---- reading blocks ---- */
 
 static bool name_is_good(const char *name)
@@ -465,6 +475,8 @@ int main(int argc, char **argv)
             return 64;
         }
     }
+    if (out.name_count > 0)
+        write_list(&out);
     fclose(out.header);
     fclose(out.source);
     if (out.mistake_count == 0) {

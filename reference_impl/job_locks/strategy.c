@@ -191,6 +191,7 @@ const struct strategy strategy_job_locks = {
     .about = "a lock row per cluster with an expiry that a heartbeat moves on; a janitor reaps",
     .document = "Worker Concurrency Safety and Locking Strategy",
     .schema_sql = job_locks_schema_sql,
+    .statements = job_locks_statements,
     .weaknesses = weaknesses,
     .weakness_count = FP_COUNT(weaknesses),
     .roles = roles,

@@ -6,8 +6,9 @@
  * condition, at that time or at most two rounds before.
  *
  * Does not verify: alerts while a monitor is disturbed (crashed, paused, waiting for a lock, its
- * connection cut), and for two rounds after; conditions that pass before anybody must have looked;
- * that an alert is cleared; severities; other alerts. */
+ * connection cut) or the database's clock was stepped, and for two rounds after;
+ * long jobs once it was; conditions that
+ * pass before anybody must have looked; that an alert is cleared; severities; other alerts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ struct alerts_raised {
     int64_t checked_ns;
     int64_t failures_ns[CONTENTION_COUNT_MAX]; /* a ring of the latest */
     int64_t failure_count;
+    struct machine_clock db_clock; /* by which the conditions were reckoned */
+    bool clock_was_stepped;
 };
 
 static const struct alert_view *alert_view(const struct check *check)
@@ -283,7 +286,7 @@ static void take_lock(struct check *check, const struct event *event)
     if (strcmp(op, "delete") == 0)
         return;
     /* A transaction may commit long after it has reckoned the end of its lease. */
-    int64_t since_ns = expires_ns - check_setup(check)->db_epoch_ns;
+    int64_t since_ns = check_when_ns(check_setup(check), expires_ns);
     since_ns += alert_view(check)->stale_after_ns;
     condition_add(check, RULE_STALE_LOCK, resource,
                   since_ns > event->t_ns ? since_ns : event->t_ns);
@@ -291,6 +294,7 @@ static void take_lock(struct check *check, const struct event *event)
 
 static void take_job(struct check *check, const struct event *event)
 {
+    const struct alerts_raised *state = check_state(check);
     const struct strategy *strategy = check_setup(check)->strategy;
     const char *key = event_text(event, watched_find(strategy, strategy->jobs.table)->key[0]);
     const char *status = event_text(event, strategy->jobs.status_column);
@@ -302,7 +306,26 @@ static void take_job(struct check *check, const struct event *event)
     if (!runs)
         condition_end(check, RULE_LONG_JOB, key, event->t_ns);
     else if (condition_find(check, RULE_LONG_JOB, key) == NULL)
-        condition_add(check, RULE_LONG_JOB, key, event->t_ns + alert_view(check)->long_after_ns);
+        condition_add(check, RULE_LONG_JOB, key, event->t_ns + alert_view(check)->long_after_ns)
+            ->alerted = state->clock_was_stepped;
+}
+
+/* The database's clock was stepped, or its rate has changed: a lease ends sooner or later than was
+ * reckoned. When a job started, by the clock of that time, nobody here knows. The monitor may have
+ * looked just before. */
+static void take_clock(struct check *check, const struct event *event)
+{
+    struct alerts_raised *state = check_state(check);
+    const struct machine_clock *clock = &check_setup(check)->db_clock;
+
+    for (struct condition *at = state->conditions; at != NULL; at = at->next)
+        if (at->rule == RULE_STALE_LOCK && at->until_ns == INT64_MAX)
+            at->since_ns = clock_when_ns(clock, clock_wall_ns(&state->db_clock, at->since_ns));
+        else if (at->rule == RULE_LONG_JOB)
+            at->alerted = true;
+    state->db_clock = *clock;
+    state->clock_was_stepped = true;
+    state->disturbed_until_ns = event->t_ns + grace_ns(check);
 }
 
 /* More than so many within the window, up to now? A longer series is one condition. */
@@ -406,6 +429,8 @@ static void alerts_raised_event(struct check *check, const struct event *event)
         take_job(check, event);
     else if (event_is(event, strategy->alerts.contention_event))
         take_failure(check, event);
+    else if (event_is(event, "db.clock"))
+        take_clock(check, event);
     else if (event_is(event, "alert"))
         take_alert(check, event);
     else if (event_is(event, "alert.cleared"))

@@ -5,6 +5,7 @@
 
 #include "sim/check/rows.h"
 #include "sim/core/arena.h"
+#include "sim/core/clock.h"
 #include "sim/core/trace.h"
 #include "sim/strategy.h"
 
@@ -19,8 +20,12 @@ struct finding {
 /* What an invariant may know when it starts. */
 struct check_setup {
     const struct strategy *strategy;
-    int64_t db_epoch_ns; /* the database's clock (ns since 1970) at virtual time 0 */
+    int64_t db_epoch_ns;           /* the database's clock (ns since 1970) at virtual time 0 */
+    struct machine_clock db_clock; /* as it is now; it may be wrong */
 };
+/* What the database's clock shows at that virtual time, since 1970; and when it shows that. */
+int64_t check_db_ns(const struct check_setup *setup, int64_t t_ns);
+int64_t check_when_ns(const struct check_setup *setup, int64_t db_ns);
 
 struct check; /* one invariant in one run */
 

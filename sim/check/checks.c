@@ -166,6 +166,24 @@ static void end_commit(struct checks *checks)
     }
 }
 
+int64_t check_db_ns(const struct check_setup *setup, int64_t t_ns)
+{
+    return setup->db_epoch_ns + clock_wall_ns(&setup->db_clock, t_ns);
+}
+
+int64_t check_when_ns(const struct check_setup *setup, int64_t db_ns)
+{
+    return clock_when_ns(&setup->db_clock, db_ns - setup->db_epoch_ns);
+}
+
+static void take_clock(struct checks *checks, const struct event *event)
+{
+    checks->setup.db_clock =
+        (struct machine_clock){.wall_ahead_ns = event_number(event, "ahead_ns", 0),
+                               .since_ns = event->t_ns,
+                               .rate_ppm = event_number(event, "rate_ppm", 0)};
+}
+
 void checks_event(void *self, const struct event *event)
 {
     struct checks *checks = self;
@@ -173,6 +191,8 @@ void checks_event(void *self, const struct event *event)
 
     if (!is_row || event->step != checks->last_row.step)
         end_commit(checks);
+    if (event_is(event, "db.clock"))
+        take_clock(checks, event);
     rows_event(checks->rows, event);
     for (size_t i = 0; i < checks->count; i++) {
         struct check *check = &checks->list[i];

@@ -141,7 +141,7 @@ static void judge(struct check *check)
     if (!state->is_dirty)
         return;
     state->is_dirty = false;
-    int64_t db_now_ns = check_setup(check)->db_epoch_ns + state->last.t_ns;
+    int64_t db_now_ns = check_db_ns(check_setup(check), state->last.t_ns);
     for (const struct lock_row *a = state->rows; a; a = a->next) {
         for (const struct lock_row *b = a->next; b && a->until_ns > db_now_ns; b = b->next) {
             if (b->until_ns > db_now_ns && strcmp(a->resource, b->resource) == 0) {

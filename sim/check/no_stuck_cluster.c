@@ -23,7 +23,7 @@ static bool is_expired(struct check *check, const struct row *lock, const struct
 
     if (column == NULL || !walltext_parse(row_text(lock, column), &expires_ns))
         return false;
-    return expires_ns <= setup->db_epoch_ns + end->last.t_ns;
+    return expires_ns <= check_db_ns(setup, end->last.t_ns);
 }
 
 /* Somebody works on it: a lock that lives, for a job that runs. */

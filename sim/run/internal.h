@@ -4,6 +4,7 @@
 
 #include "faults/fault.h"
 #include "sim/core/arena.h"
+#include "sim/core/clock.h"
 #include "sim/core/sched.h"
 #include "sim/pg/session.h"
 #include "sim/run/run.h"
@@ -13,6 +14,8 @@
 #include "sim/world/store.h"
 
 #define RUN_ACTOR_COUNT_MAX 128
+/* Statements of a transaction by which a fault finds it; of a longer one the first. */
+#define TRANSACTION_SIZE_MAX 32
 
 struct actor {
     struct run *run;
@@ -20,8 +23,9 @@ struct actor {
     char name[48];     /* "worker-1" */
     char instance[64]; /* "worker-1", then "worker-1.2", ... */
     int life_count;
-    struct proc *proc;       /* NULL: dead */
-    struct fiber *restarter; /* waits to start it again */
+    struct machine_clock clock; /* of its machine: a new life finds it as it is */
+    struct proc *proc;          /* NULL: dead */
+    struct fiber *restarter;    /* waits to start it again */
 };
 
 /* One connection: the seam's side of a session. Outlives its process when it becomes a ghost. */
@@ -38,6 +42,10 @@ struct rt_db {
     bool sent;
     bool driving; /* the server's side goes on in a fiber of its own */
     enum pg_answer answer;
+    /* Names of the statements sent since the transaction began. */
+    const char *transaction[TRANSACTION_SIZE_MAX];
+    size_t transaction_size;
+    bool cut_off;         /* its client learns no answer any more */
     struct fiber *client; /* waits for the server's side */
     struct fiber *waiter; /* the server's side, until its lock is granted */
     struct arena *kept;   /* of a ghost: what its statement needs */
@@ -61,6 +69,8 @@ struct fault_state {
     struct choice_stream *stream;
     int64_t visit_count;
     int64_t strike_count;
+    int64_t nth; /* 0: not by count */
+    bool off;    /* not in this run */
 };
 
 /* What the strikes at one visit of a point ask of the seam. Zeroed is nothing. */
@@ -73,7 +83,8 @@ struct struck {
 /* What a strike acts on. */
 struct fault_host {
     struct run *run;
-    struct rt *rt;
+    struct rt *rt;       /* NULL: it strikes by the clock */
+    struct actor *actor; /* whom it strikes; NULL: nobody, it is of the environment */
     struct fault_state *state;
     const struct scenario_fault *fault;
     const struct fault_visit *visit;
@@ -106,6 +117,8 @@ struct run {
     struct rt_db *connections;
     struct rt *receivers;
     struct fault_state faults[SCENARIO_FAULT_COUNT_MAX];
+    struct machine_clock db_clock;
+    struct healing *healings; /* in the order they began */
     struct choice_stream *workload_stream, *world_stream;
     bool faults_on;
     bool setting_up;
@@ -120,6 +133,9 @@ struct rt *rt_new(struct run *run, struct actor *actor, struct proc *proc);
 void actor_start(struct actor *actor);
 /* The process dies; its connections are cut or become ghosts. Does not return to its own fibers. */
 void actor_crash(struct actor *actor, int64_t restart_after_ns);
+
+/* strike_clock.c */
+/* What the database's clock shows, since 1970. */
 int64_t db_now_ns(const struct run *run);
 
 /* seam_db.c */
@@ -128,9 +144,11 @@ void connection_goes_on_alone(struct rt_db *db);
 void connections_of_dead(struct run *run, const struct proc *proc);
 void connections_wake(struct run *run);
 void connections_free(struct run *run);
-/* Connections of the process with no statement under way, and the end of one of them. */
-int connections_idle_count(const struct run *run, const struct proc *proc);
-void connections_cut_idle(struct run *run, const struct proc *proc, int index);
+/* Connections of the process that can be cut now, with no statement under way or (`waiting` too)
+ * with one that waits for a lock; and the end of one of them. */
+int connections_count(const struct run *run, const struct proc *proc, bool waiting);
+struct rt_db *connections_nth(struct run *run, const struct proc *proc, bool waiting, int index);
+void connection_cut(struct rt_db *db);
 
 /* rest.c */
 void report_changes(struct run *run, const char *who, const struct pg_result *result);
@@ -153,6 +171,10 @@ void seam_monitor_begin(struct run *run);
 
 /* strike.c: every fault of the scenario gets its chance at this point. May not return (crash). */
 struct struck visit_point(struct rt *rt, enum fault_point point, const char *operation);
+/* The same for a point of a statement on this connection. */
+struct struck visit_statement(struct rt *rt, const struct rt_db *db, enum fault_point point);
+/* The beginning of a fault's event: its kind, who was struck, point and operation. */
+void fault_event_begin(struct fault_host *host, const char *kind);
 void faults_begin(struct run *run);
 /* Those that strike at a time, whoever comes by. */
 void faults_start_clock(struct run *run);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/core/walltext.h"
+#include "sim/run/healing.h"
 #include "sim/run/internal.h"
 
 /* When a waiter was parked too late the run is repeated with a patient server. */
@@ -38,6 +39,8 @@ void run_counts_add(struct run_counts *sum, const struct run_counts *one)
     sum->repeats += one->repeats;
     for (size_t i = 0; i < FP_COUNT(sum->fired); i++)
         sum->fired[i] += one->fired[i];
+    for (size_t i = 0; i < FP_COUNT(sum->visited); i++)
+        sum->visited[i] += one->visited[i];
 }
 
 void run_result_init(struct run_result *result)
@@ -126,11 +129,6 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
 }
 
 /* ---- actors ---- */
-
-int64_t db_now_ns(const struct run *run)
-{
-    return VIRTUAL_EPOCH_NS + sched_now_ns(run->sched);
-}
 
 void run_trouble(struct run *run, const char *format, ...)
 {
@@ -246,6 +244,7 @@ static void start_actors(struct run *run)
 static void heal(struct run *run)
 {
     run->faults_on = false;
+    healing_end_all(run);
     sched_set_slowness(run->sched, 0);
     proc_resume_all(run->sched);
     for (int i = 0; i < run->actor_count; i++) {

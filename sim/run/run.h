@@ -35,10 +35,12 @@ struct run_counts {
     int64_t control_queries;
     int64_t connects;
     int64_t repeats; /* runs thrown away because a waiter was parked too late */
-    int64_t fired[SCENARIO_FAULT_COUNT_MAX]; /* by fault of the scenario */
+    /* By fault of the scenario: how often it struck, and how often it could have. */
+    int64_t fired[SCENARIO_FAULT_COUNT_MAX];
+    int64_t visited[SCENARIO_FAULT_COUNT_MAX];
 };
 
-/* `fired` adds up only for runs of one scenario. */
+/* `fired` and `visited` add up only for runs of one scenario. */
 void run_counts_add(struct run_counts *sum, const struct run_counts *one);
 
 struct run_result {

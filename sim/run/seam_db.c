@@ -285,6 +285,7 @@ enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
     }
     *db = connection_new(rt, label);
     trace_event(run->trace, "db.open", (*db)->name, NULL);
+    visit_point(rt, POINT_DB_OPENED, label);
     return ERR_OK;
 }
 
@@ -334,27 +335,42 @@ static void cut_idle(struct rt_db *db)
     lose(db);
 }
 
-static bool can_be_cut(const struct rt_db *db, const struct proc *proc)
+static bool can_be_cut(const struct rt_db *db, const struct proc *proc, bool waiting)
 {
-    return db->proc == proc && !db->lost && !db->in_flight;
+    return db->proc == proc && !db->lost && (!db->in_flight || (waiting && db->driving));
 }
 
-int connections_idle_count(const struct run *run, const struct proc *proc)
+int connections_count(const struct run *run, const struct proc *proc, bool waiting)
 {
     int count = 0;
     for (const struct rt_db *db = run->connections; db; db = db->next)
-        count += can_be_cut(db, proc);
+        count += can_be_cut(db, proc, waiting);
     return count;
 }
 
-void connections_cut_idle(struct run *run, const struct proc *proc, int index)
+/* Whoever waits for its answer learns that there will be none. */
+static void cut_waiting(struct rt_db *db)
 {
-    for (struct rt_db *db = run->connections; db; db = db->next)
-        if (can_be_cut(db, proc) && index-- == 0) {
-            cut_idle(db);
-            return;
-        }
-    FP_ASSERT(!"there are so many idle connections");
+    db->cut_off = true;
+    if (db->client && fiber_is_blocked(db->client))
+        fiber_wake(db->run->sched, db->client);
+}
+
+struct rt_db *connections_nth(struct run *run, const struct proc *proc, bool waiting, int index)
+{
+    struct rt_db *db = run->connections;
+    while (db && (!can_be_cut(db, proc, waiting) || index-- > 0))
+        db = db->next;
+    FP_ASSERT(db);
+    return db;
+}
+
+void connection_cut(struct rt_db *db)
+{
+    if (db->in_flight)
+        cut_waiting(db);
+    else
+        cut_idle(db);
 }
 
 /* Until the answer is there. False: the client was cut off while it waited. */
@@ -363,12 +379,21 @@ static bool await_answer(struct rt *rt, struct rt_db *db)
     if (!db->driving && (db->answer == PG_BLOCKED || db->answer == PG_AT_GATE)) {
         bool blocked = db->answer == PG_BLOCKED;
         start_driver(db);
-        if (blocked && visit_point(rt, POINT_DB_BLOCKED, db->sql->name).drop)
+        if (blocked && visit_statement(rt, db, POINT_DB_BLOCKED).drop)
             return false;
     }
-    while (db->driving)
+    while (db->driving && !db->cut_off)
         fiber_block(rt->run->sched, "waiting for the database");
-    return true;
+    return !db->cut_off;
+}
+
+/* What the transaction under way consists of, for those who look for it by that. */
+static void note_transaction(struct rt_db *db)
+{
+    if (!db->session || !pg_session_in_transaction(db->session))
+        db->transaction_size = 0;
+    else if (db->transaction_size < TRANSACTION_SIZE_MAX)
+        db->transaction[db->transaction_size++] = db->sql->name;
 }
 
 enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
@@ -385,7 +410,7 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     fiber_yield(run->sched);
     db->sql = sql;
     db->params = params;
-    if (visit_point(rt, commit ? POINT_DB_COMMIT : POINT_DB_EXEC, sql->name).drop)
+    if (visit_statement(rt, db, commit ? POINT_DB_COMMIT : POINT_DB_EXEC).drop)
         return answer_lost(db);
     /* Somebody else of this process was struck meanwhile, and it went with that. */
     if (db->lost)
@@ -395,7 +420,7 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     db->sent = false;
     db->client = rt->fiber;
     rt->sending = db;
-    bool reply_lost = visit_point(rt, POINT_DB_SENT, sql->name).drop;
+    bool reply_lost = visit_statement(rt, db, POINT_DB_SENT).drop;
     rt->sending = NULL;
     /* A client that was paused just now finds its statement on the way, or answered. */
     bool at_once = !db->driving && !db->sent && (db->answer = send_now(db)) == PG_DONE;
@@ -411,7 +436,12 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     if (reply_lost)
         return answer_lost(db);
     enum err err = take_answer(db, rows);
-    if (visit_point(rt, commit ? POINT_DB_COMMITTED : POINT_DB_DONE, sql->name).drop && !db->lost)
+    if (!commit)
+        note_transaction(db);
+    bool cut = visit_statement(rt, db, commit ? POINT_DB_COMMITTED : POINT_DB_DONE).drop;
+    if (commit)
+        note_transaction(db);
+    if (cut && !db->lost)
         cut_idle(db);
     return err;
 }

@@ -6,14 +6,22 @@
 #include "sim/core/walltext.h"
 #include "sim/run/internal.h"
 
+/* Of the machine on which it runs; the harness's own is right. */
+static const struct machine_clock *clock_of(const struct rt *rt)
+{
+    static const struct machine_clock right;
+    return rt->actor ? &rt->actor->clock : &right;
+}
+
 mono_time rt_mono_now(struct rt *rt)
 {
-    return (mono_time){.ns = sched_now_ns(rt->run->sched)};
+    return (mono_time){.ns = clock_mono_ns(clock_of(rt), sched_now_ns(rt->run->sched))};
 }
 
 wall_time rt_wall_now(struct rt *rt)
 {
-    return (wall_time){.ns = VIRTUAL_EPOCH_NS + sched_now_ns(rt->run->sched)};
+    int64_t wall_ns = clock_wall_ns(clock_of(rt), sched_now_ns(rt->run->sched));
+    return (wall_time){.ns = VIRTUAL_EPOCH_NS + wall_ns};
 }
 
 const char *rt_wall_text(struct rt *rt, wall_time wall)
@@ -27,7 +35,7 @@ static void sleep_for(struct rt *rt, int64_t duration_ns, bool idle)
 {
     FP_ASSERT(duration_ns >= 0);
     visit_point(rt, POINT_SLEEP, "sleep");
-    int64_t until_ns = sched_now_ns(rt->run->sched) + duration_ns;
+    int64_t until_ns = sched_now_ns(rt->run->sched) + clock_timer_ns(clock_of(rt), duration_ns);
     fiber_sleep_until(rt->run->sched, until_ns, idle);
     visit_point(rt, POINT_WAKE, "sleep");
 }
@@ -97,7 +105,7 @@ bool rt_wait(struct rt *rt, struct rt_signal *signal, int64_t timeout_ns)
 {
     struct run *run = rt->run;
     FP_ASSERT(!signal->waiter);
-    int64_t deadline_ns = sched_now_ns(run->sched) + timeout_ns;
+    int64_t deadline_ns = sched_now_ns(run->sched) + clock_timer_ns(clock_of(rt), timeout_ns);
     visit_point(rt, POINT_SLEEP, "wait");
     while (!signal->raised && sched_now_ns(run->sched) < deadline_ns) {
         signal->waiter = rt;

@@ -111,13 +111,16 @@ enum err rt_queue_delete(struct rt *rt, int64_t receipt)
     visit_point(rt, POINT_QUEUE_DELETE, "delete");
     enum err err = queue_delete(run->lane->queue, sched_now_ns(run->sched), receipt);
     wake_receivers(run);
-    return report_receipt(rt, "queue.deleted", receipt, err);
+    report_receipt(rt, "queue.deleted", receipt, err);
+    visit_point(rt, POINT_QUEUE_DELETED, "delete");
+    return err;
 }
 
 enum err rt_queue_change_visibility(struct rt *rt, int64_t receipt, int64_t visible_in_ns)
 {
     struct run *run = rt->run;
     fiber_yield(run->sched);
+    visit_point(rt, POINT_QUEUE_VISIBILITY, "visibility");
     enum err err =
         queue_change_visibility(run->lane->queue, sched_now_ns(run->sched), receipt, visible_in_ns);
     wake_receivers(run);
@@ -138,6 +141,7 @@ enum err rt_queue_send(struct rt *rt, const char *group, const char *body)
     trace_event(run->trace, "queue.sent", fiber_name(rt->fiber), "group", group, "body", body,
                 "duplicate", sent.duplicate ? "yes" : "no", NULL);
     wake_receivers(run);
+    visit_point(rt, POINT_QUEUE_SENT, "send");
     return ERR_OK;
 }
 

@@ -2,17 +2,22 @@
 #include <string.h>
 
 #include "sim/core/duration.h"
+#include "sim/run/healing.h"
 #include "sim/run/internal.h"
 
 struct clock_strike {
     struct run *run;
     size_t index; /* of the fault */
-    int64_t at_ns;
 };
 
 /* Durations are drawn in so many notches: fine enough to hit any window, coarse enough to shrink.
  */
 #define DURATION_NOTCH_COUNT 64
+
+static const struct fault_common *common_of(const struct run *run, size_t index)
+{
+    return run->scenario->faults[index].config;
+}
 
 void faults_begin(struct run *run)
 {
@@ -20,18 +25,15 @@ void faults_begin(struct run *run)
     for (size_t i = 0; i < scenario->fault_count; i++) {
         memset(&run->faults[i], 0, sizeof run->faults[i]);
         run->faults[i].stream = choices_stream(run->lane->choices, scenario->faults[i].stream_name);
+        run->faults[i].nth = common_of(run, i)->nth;
     }
-}
-
-static int64_t strikes_at_ns(const struct scenario_fault *fault)
-{
-    return fault->kind->at_ns ? fault->kind->at_ns(fault->config) : -1;
 }
 
 static bool hits_target(const struct fault_target *target, const struct actor *actor)
 {
     switch (target->kind) {
     case TARGET_ANY:
+    case TARGET_DATABASE: /* whoever comes by only says when */
         return actor->role->faultable;
     case TARGET_ROLE:
         return strcmp(target->name, actor->role->name) == 0;
@@ -48,21 +50,26 @@ static bool is_armed(const struct run *run, size_t index, const struct fault_vis
     const struct fault_common *common = fault->config;
     if ((fault_points(fault->kind, fault->config) & POINT_BIT(visit->point)) == 0)
         return false;
-    if (strikes_at_ns(fault) >= 0)
+    if (run->faults[index].off || common->at_ns >= 0 || sched_step(run->sched) < common->step)
         return false;
     if (common->times > 0 && run->faults[index].strike_count >= common->times)
         return false;
     if (visit->t_ns < common->after_ns ||
         (common->before_ns > 0 && visit->t_ns >= common->before_ns))
         return false;
-    return hits_target(&common->target, actor);
+    return hits_target(&common->target, actor) && fault_wants(common, visit);
 }
 
-static bool strikes(struct fault_state *state, const struct fault_common *common)
+static bool strikes(struct run *run, size_t index)
 {
+    struct fault_state *state = &run->faults[index];
+    const struct fault_common *common = common_of(run, index);
     state->visit_count++;
-    if (common->nth > 0)
-        return state->visit_count == common->nth;
+    run->result->counts.visited[index]++;
+    if (state->nth > 0)
+        return state->visit_count == state->nth;
+    if (common->step > 0)
+        return true;
     return choice_rare(state->stream, 2, common->probability_per_million) == 1;
 }
 
@@ -79,30 +86,25 @@ static void strike(struct fault_host *host)
     (*fired)--;
 }
 
-struct struck visit_point(struct rt *rt, enum fault_point point, const char *operation)
+static struct struck visit_with(struct rt *rt, struct fault_visit *visit)
 {
     struct run *run = rt->run;
     struct struck all = {0};
     if (!run->faults_on || !rt->actor)
         return all;
-    struct fault_visit visit = {
-        .point = point,
-        .actor = rt->actor->name,
-        .role = rt->actor->role->name,
-        .fiber = fiber_name(rt->fiber),
-        .operation = operation,
-        .t_ns = sched_now_ns(run->sched),
-    };
+    visit->actor = rt->actor->name;
+    visit->role = rt->actor->role->name;
+    visit->fiber = fiber_name(rt->fiber);
+    visit->t_ns = sched_now_ns(run->sched);
     for (size_t i = 0; i < run->scenario->fault_count; i++) {
-        if (!is_armed(run, i, &visit, rt->actor))
-            continue;
-        if (!strikes(&run->faults[i], run->scenario->faults[i].config))
+        if (!is_armed(run, i, visit, rt->actor) || !strikes(run, i))
             continue;
         struct fault_host host = {.run = run,
                                   .rt = rt,
+                                  .actor = rt->actor,
                                   .state = &run->faults[i],
                                   .fault = &run->scenario->faults[i],
-                                  .visit = &visit};
+                                  .visit = visit};
         strike(&host);
         all.drop |= host.struck.drop;
         all.store |= host.struck.store;
@@ -112,16 +114,50 @@ struct struck visit_point(struct rt *rt, enum fault_point point, const char *ope
     return all;
 }
 
+struct struck visit_point(struct rt *rt, enum fault_point point, const char *operation)
+{
+    struct fault_visit visit = {.point = point, .operation = operation};
+    return visit_with(rt, &visit);
+}
+
+struct struck visit_statement(struct rt *rt, const struct rt_db *db, enum fault_point point)
+{
+    struct fault_visit visit = {.point = point,
+                                .operation = db->sql->name,
+                                .transaction = db->transaction_size > 0 ? db->transaction : NULL,
+                                .transaction_size = db->transaction_size};
+    return visit_with(rt, &visit);
+}
+
 /* ---- by the clock ---- */
+
+static bool acts_on_actor(const struct scenario_fault *fault)
+{
+    const struct fault_common *common = fault->config;
+    return !fault->kind->of_environment && common->target.kind != TARGET_DATABASE;
+}
+
+/* One of the targets that are alive just now; NULL: there is none. */
+static struct actor *draw_target(struct fault_host *host)
+{
+    struct run *run = host->run;
+    const struct fault_common *common = host->fault->config;
+    struct actor *able[RUN_ACTOR_COUNT_MAX];
+    uint32_t count = 0;
+    for (int i = 0; i < run->actor_count; i++)
+        if (run->actors[i].proc && hits_target(&common->target, &run->actors[i]))
+            able[count++] = &run->actors[i];
+    return count > 0 ? able[fault_draw(host, count)] : NULL;
+}
 
 static void clock_strike_body(void *arg)
 {
     const struct clock_strike *planned = arg;
     struct run *run = planned->run;
-    fiber_sleep_until(run->sched, planned->at_ns, false);
+    fiber_sleep_until(run->sched, common_of(run, planned->index)->at_ns, false);
     if (!run->faults_on)
         return;
-    struct fault_visit visit = {.point = FAULT_POINT_COUNT,
+    struct fault_visit visit = {.point = POINT_CLOCK,
                                 .actor = "harness",
                                 .role = "harness",
                                 .fiber = "harness",
@@ -131,33 +167,36 @@ static void clock_strike_body(void *arg)
                               .state = &run->faults[planned->index],
                               .fault = &run->scenario->faults[planned->index],
                               .visit = &visit};
+    run->result->counts.visited[planned->index]++;
+    if (acts_on_actor(host.fault)) {
+        host.actor = draw_target(&host);
+        if (!host.actor)
+            return;
+        visit.actor = host.actor->name;
+        visit.role = host.actor->role->name;
+        visit.fiber = host.actor->instance;
+    }
     strike(&host);
 }
 
 void faults_start_clock(struct run *run)
 {
     for (size_t i = 0; i < run->scenario->fault_count; i++) {
-        int64_t at_ns = strikes_at_ns(&run->scenario->faults[i]);
-        if (at_ns < 0)
+        if (common_of(run, i)->at_ns < 0 || run->faults[i].off)
             continue;
         struct clock_strike *planned = arena_alloc(proc_arena(run->harness), sizeof *planned);
-        *planned = (struct clock_strike){.run = run, .index = i, .at_ns = at_ns};
+        *planned = (struct clock_strike){.run = run, .index = i};
         fiber_spawn(run->sched, run->harness, "fault", clock_strike_body, planned);
     }
 }
 
 /* ---- events ---- */
 
-static const char *point_text(enum fault_point point)
-{
-    return point < FAULT_POINT_COUNT ? fault_point_name(point) : "clock";
-}
-
-static void begin_fault_event(struct fault_host *host, const char *kind)
+void fault_event_begin(struct fault_host *host, const char *kind)
 {
     struct trace *trace = host->run->trace;
     trace_begin(trace, kind, host->visit->fiber);
-    trace_text(trace, "point", point_text(host->visit->point));
+    trace_text(trace, "point", fault_point_name(host->visit->point));
     trace_text(trace, "operation", host->visit->operation);
 }
 
@@ -165,19 +204,37 @@ static void begin_fault_event(struct fault_host *host, const char *kind)
 
 void fault_crash(struct fault_host *host, int64_t restart_after_ns)
 {
-    begin_fault_event(host, "fault.crash");
+    fault_event_begin(host, "fault.crash");
     trace_number(host->run->trace, "restart_after_ns", restart_after_ns);
     trace_end(host->run->trace);
     host->run->result->counts.crashes++;
-    actor_crash(host->rt->actor, restart_after_ns);
+    actor_crash(host->actor, restart_after_ns);
+}
+
+static void say_resumed(struct run *run, void *data)
+{
+    trace_event(run->trace, "fault.resumed", data, NULL);
+}
+
+/* A process that others stop has nothing on its way that would have to go on alone. */
+static void pause_other(struct fault_host *host, int64_t duration_ns)
+{
+    struct run *run = host->run;
+    proc_pause(run->sched, host->actor->proc, sched_now_ns(run->sched) + duration_ns);
+    healing_begin(run, "pause", host->actor->instance, duration_ns, say_resumed,
+                  host->actor->instance);
 }
 
 void fault_pause(struct fault_host *host, int64_t duration_ns)
 {
     struct run *run = host->run;
-    begin_fault_event(host, "fault.pause");
+    fault_event_begin(host, "fault.pause");
     trace_number(run->trace, "duration_ns", duration_ns);
     trace_end(run->trace);
+    if (!host->rt) {
+        pause_other(host, duration_ns);
+        return;
+    }
     if (host->rt->sending)
         connection_goes_on_alone(host->rt->sending);
     proc_pause(run->sched, host->rt->proc, sched_now_ns(run->sched) + duration_ns);
@@ -187,31 +244,33 @@ void fault_pause(struct fault_host *host, int64_t duration_ns)
 static void report_drop(struct fault_host *host, enum drop_how how)
 {
     static const char *const names[] = {"request_lost", "reply_lost", "idle"};
-    begin_fault_event(host, "fault.connection_drop");
+    fault_event_begin(host, "fault.connection_drop");
     trace_text(host->run->trace, "how", names[how]);
     trace_end(host->run->trace);
 }
 
 /* At the end of a statement it is that statement's connection. Elsewhere it is one of those that
- * the process has open and does not use just now. */
-static void drop_idle(struct fault_host *host)
+ * the process has open and does not use just now; by the clock, one of those too that wait. */
+static void drop_any(struct fault_host *host)
 {
     struct run *run = host->run;
-    int count = connections_idle_count(run, host->rt->proc);
+    bool waiting = host->visit->point == POINT_CLOCK;
+    int count = connections_count(run, host->actor->proc, waiting);
     if (count == 0) {
         host->missed = true;
         return;
     }
     int index = (int)fault_draw(host, (uint32_t)count);
-    report_drop(host, DROP_IDLE);
-    connections_cut_idle(run, host->rt->proc, index);
+    struct rt_db *db = connections_nth(run, host->actor->proc, waiting, index);
+    report_drop(host, db->in_flight ? DROP_REPLY_LOST : DROP_IDLE);
+    connection_cut(db);
 }
 
 void fault_drop_connection(struct fault_host *host, enum drop_how how)
 {
     enum fault_point point = host->visit->point;
     if (how == DROP_IDLE && point != POINT_DB_DONE && point != POINT_DB_COMMITTED) {
-        drop_idle(host);
+        drop_any(host);
         return;
     }
     report_drop(host, how);
@@ -232,7 +291,7 @@ void fault_fail_cloud(struct fault_host *host, enum cloud_error error)
     };
     FP_ASSERT(host->visit->point == POINT_CLOUD_CALL);
     FP_ASSERT(error < CLOUD_ERROR_COUNT);
-    begin_fault_event(host, "fault.cloud_error");
+    fault_event_begin(host, "fault.cloud_error");
     trace_text(host->run->trace, "kind", errors[error].name);
     trace_end(host->run->trace);
     host->struck.cloud = errors[error].fault;
@@ -241,7 +300,7 @@ void fault_fail_cloud(struct fault_host *host, enum cloud_error error)
 void fault_fail_store(struct fault_host *host)
 {
     FP_ASSERT(host->visit->point == POINT_STORE_CALL);
-    begin_fault_event(host, "fault.store_error");
+    fault_event_begin(host, "fault.store_error");
     trace_end(host->run->trace);
     host->struck.store = true;
 }
@@ -255,7 +314,7 @@ void fault_lose_locks(struct fault_host *host, bool one)
         return;
     }
     int index = one ? (int)fault_draw(host, (uint32_t)count) : -1;
-    begin_fault_event(host, "fault.lock_state_loss");
+    fault_event_begin(host, "fault.lock_state_loss");
     trace_number(run->trace, "rows", one ? 1 : count);
     trace_end(run->trace);
     lock_rows_lose(run, "harness", index);

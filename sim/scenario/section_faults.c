@@ -6,14 +6,26 @@
 #include "sim/scenario/sections.h"
 
 #define FAULT_KIND_COUNT_MAX 128
+#define OPERATION_COUNT_MAX 512
+
+static bool has_own(const struct fault_kind *kind, const char *key)
+{
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (strcmp(kind->fields[i].key, key) == 0)
+            return true;
+    return false;
+}
 
 struct field *fault_table(struct arena *arena, const struct fault_kind *kind, size_t *field_count)
 {
-    size_t count = fault_common_field_count + kind->field_count;
-    struct field *table = arena_alloc(arena, count * sizeof(*table));
-    memcpy(table, fault_common_fields, fault_common_field_count * sizeof(*table));
-    if (kind->field_count > 0)
-        memcpy(table + fault_common_field_count, kind->fields, kind->field_count * sizeof(*table));
+    struct field *table =
+        arena_alloc(arena, (fault_common_field_count + kind->field_count) * sizeof(*table));
+    size_t count = 0;
+    for (size_t i = 0; i < fault_common_field_count; i++)
+        if (!has_own(kind, fault_common_fields[i].key))
+            table[count++] = fault_common_fields[i];
+    for (size_t i = 0; i < kind->field_count; i++)
+        table[count++] = kind->fields[i];
     *field_count = count;
     return table;
 }
@@ -49,27 +61,63 @@ static void check_window(struct walk *walk, const struct yaml_node *map, const c
     }
 }
 
+/* What says where or how often a fault strikes has no meaning when it strikes by the clock. */
+static const char *const point_keys[] = {
+    "points", "probability", "times", "after", "before", "nth", "step", "operation", "transaction"};
+
+/* A fault that would be there from the start strikes at points when the scenario speaks of them. */
+static void prefer_points(const struct yaml_node *map, struct fault_common *common)
+{
+    for (size_t i = 0; i < FP_COUNT(point_keys) && yaml_get(map, "at") == NULL; i++)
+        if (yaml_get(map, point_keys[i]) != NULL)
+            common->at_ns = -1;
+}
+
+static void check_beside_at(struct walk *walk, const struct yaml_node *map, const char *where)
+{
+    for (size_t i = 0; i < FP_COUNT(point_keys); i++) {
+        const struct yaml_node *node = yaml_get(map, point_keys[i]);
+        if (node != NULL)
+            yaml_error(walk->diags, node,
+                       "%s: `%s` says nothing beside `at`: it strikes at that time, once", where,
+                       point_keys[i]);
+    }
+}
+
 static void check_clock(struct walk *walk, const struct yaml_node *map, const char *where,
-                        const struct fault_kind *kind, const void *config, int64_t chaos_ns)
+                        const struct fault_kind *kind, const struct fault_common *common,
+                        int64_t chaos_ns)
 {
     char at[DURATION_TEXT_SIZE], end[DURATION_TEXT_SIZE];
     const struct yaml_node *node = yaml_get(map, "at");
-    if (node == NULL || kind->at_ns == NULL || chaos_ns <= 0 || kind->at_ns(config) < chaos_ns)
+    uint64_t able = kind->points_of != NULL ? kind->points_of(common) : kind->points;
+    if (node == NULL || common->at_ns < 0)
         return;
-    yaml_error(walk->diags, node,
-               "%s.at: %s is not before the end of chaos at %s, it would never strike", where,
-               duration_text(kind->at_ns(config), at), duration_text(chaos_ns, end));
+    if ((able & POINT_BIT(POINT_CLOCK)) == 0) {
+        yaml_error(walk->diags, node,
+                   "%s.at: it cannot strike by the clock with its other fields as they are", where);
+        return;
+    }
+    if (chaos_ns > 0 && common->at_ns >= chaos_ns)
+        yaml_error(walk->diags, node,
+                   "%s.at: %s is not before the end of chaos at %s, it would never strike", where,
+                   duration_text(common->at_ns, at), duration_text(chaos_ns, end));
+    check_beside_at(walk, map, where);
 }
 
 static void check_odds(struct walk *walk, const struct yaml_node *map, const char *where,
                        const struct fault_common *common)
 {
     const struct yaml_node *probability = yaml_get(map, "probability");
+    if (common->nth != 0 && common->step > 0)
+        yaml_error(walk->diags, yaml_get(map, "step"),
+                   "%s: `nth` and `step` exclude each other, give one of them", where);
     if (probability == NULL)
         return;
-    if (common->nth > 0) {
+    if (common->nth != 0 || common->step > 0) {
         yaml_error(walk->diags, probability,
-                   "%s: `probability` and `nth` exclude each other, give one of them", where);
+                   "%s: `probability` and `%s` exclude each other, give one of them", where,
+                   common->nth != 0 ? "nth" : "step");
     } else if (common->probability_per_million == 0) {
         yaml_error(walk->diags, probability, "%s.probability: with 0 it would never strike", where);
     }
@@ -94,6 +142,57 @@ static void check_points(struct walk *walk, const struct yaml_node *map, const c
         yaml_error(walk->diags, map, "%s: there is no point where it could strike", where);
 }
 
+/* ---- operations ---- */
+
+/* Those of the seam that are no statements. */
+static const char *const seam_operations[] = {"look",  "create",  "destroy",   "scale", "get",
+                                              "put",   "receive", "delete",    "send",  "redrive",
+                                              "sleep", "wait",    "visibility"};
+
+static size_t known_operations(const struct strategy *strategy, const char **names)
+{
+    size_t count = 0;
+    FP_ASSERT(strategy->statements != NULL);
+    for (size_t i = 0; strategy->statements[i] != NULL; i++) {
+        FP_ASSERT(count + FP_COUNT(seam_operations) < OPERATION_COUNT_MAX);
+        names[count++] = strategy->statements[i]->name;
+    }
+    for (size_t i = 0; i < FP_COUNT(seam_operations); i++)
+        names[count++] = seam_operations[i];
+    return count;
+}
+
+static const struct yaml_node *entry_named(const struct yaml_node *node, const char *name)
+{
+    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next)
+        if (item->value->kind == YAML_SCALAR && strcmp(item->value->text, name) == 0)
+            return item->value;
+    return node;
+}
+
+/* Connections have names that only the strategy's code knows. */
+static void check_operations(struct walk *walk, const struct yaml_node *map, const char *where,
+                             const struct fault_kind *kind, const struct fault_common *common)
+{
+    const struct strategy *strategy = walk->strategy;
+    const struct yaml_node *node = yaml_get(map, "operation");
+    uint64_t names_connections = POINT_BIT(POINT_DB_OPEN) | POINT_BIT(POINT_DB_OPENED);
+    if (node == NULL || strategy == NULL || strategy->statements == NULL ||
+        ((common->points & names_connections) != 0 && fault_points(kind, common) != 0))
+        return;
+    const char *names[OPERATION_COUNT_MAX];
+    size_t name_count = known_operations(strategy, names);
+    for (size_t i = 0; i < common->operation.count; i++) {
+        const char *name = common->operation.names[i];
+        size_t at = 0;
+        while (at < name_count && strcmp(names[at], name) != 0)
+            at++;
+        if (at == name_count)
+            walk_unknown(walk, entry_named(node, name), "operation",
+                         arena_printf(walk->arena, " in %s", where), names, name_count);
+    }
+}
+
 /* ---- one fault ---- */
 
 static void read_config(struct walk *walk, const struct yaml_node *map, const char *where,
@@ -109,14 +208,18 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     fault->stream_name = arena_printf(walk->arena, "fault.%zu.%s", index, kind->name);
     walk->points = kind->points;
     walk->points_owner = kind->name;
+    walk->takes_database = kind->takes_database;
     bool good = walk_map(walk, map, where, table, field_count, fault->config);
     walk->points_owner = NULL;
+    walk->takes_database = false;
     if (!good)
         return;
+    prefer_points(map, fault->config);
     check_window(walk, map, where, fault->config, scenario->chaos_ns);
     check_clock(walk, map, where, kind, fault->config, scenario->chaos_ns);
     check_odds(walk, map, where, fault->config);
     check_points(walk, map, where, kind, fault->config);
+    check_operations(walk, map, where, kind, fault->config);
 }
 
 /* `- crash:` alone takes every default. */

@@ -35,7 +35,7 @@ extern const size_t postgres_field_count;
 /* `postgres` and a key per role that has one. In `arena`. */
 struct field *topology_table(struct arena *arena, const struct strategy *strategy,
                              size_t *field_count);
-/* The common fields, then the kind's own. In `arena`. */
+/* The common fields, then the kind's own, which may stand in place of common ones. In `arena`. */
 struct field *fault_table(struct arena *arena, const struct fault_kind *kind, size_t *field_count);
 
 void read_variant(struct walk *walk, const struct yaml_node *node, struct scenario *scenario);

@@ -76,6 +76,7 @@ void field_expected(const struct field *field, struct strbuf *out)
         [FIELD_ENUM] = "one of ",
         [FIELD_POINTS] = "a point or a list of points",
         [FIELD_TARGET] = "a target such as worker-1, any-worker or any",
+        [FIELD_NAMES] = "a name or a list of names",
         [FIELD_LABEL] = "a name of letters, digits, `-` and `_`",
         [FIELD_MAP] = "a mapping",
         [FIELD_LIST] = "a list",
@@ -90,13 +91,13 @@ void field_expected(const struct field *field, struct strbuf *out)
         join(out, field->words, word_count(field->words), " or ");
         break;
     case FIELD_DURATION:
+    case FIELD_INTEGER:
         range_text(field, out);
         if (field->words != NULL) {
             strbuf_puts(out, ", or ");
             join(out, field->words, word_count(field->words), " or ");
         }
         break;
-    case FIELD_INTEGER:
     case FIELD_DURATION_RANGE:
         range_text(field, out);
         break;
@@ -196,9 +197,22 @@ static bool refuse_out_of_range(const struct visit *visit)
                                                  : ", which is negative");
 }
 
+static int word_index(const char *const *words, const char *text)
+{
+    for (size_t i = 0; i < word_count(words); i++)
+        if (strcmp(words[i], text) == 0)
+            return (int)i;
+    return -1;
+}
+
 static bool read_integer(const struct visit *visit)
 {
     int64_t value;
+    int word = word_index(visit->field->words, visit->node->text);
+    if (word >= 0) {
+        *(int64_t *)visit->slot = -1 - word;
+        return true;
+    }
     if (visit->node->quoted || !scalar_integer(visit->node->text, &value))
         return refuse(visit, "");
     if (!is_in_range(visit->field, value))
@@ -212,14 +226,6 @@ static bool read_bool(const struct visit *visit)
     if (visit->node->quoted || !scalar_bool(visit->node->text, visit->slot))
         return refuse(visit, "");
     return true;
-}
-
-static int word_index(const char *const *words, const char *text)
-{
-    for (size_t i = 0; i < word_count(words); i++)
-        if (strcmp(words[i], text) == 0)
-            return (int)i;
-    return -1;
 }
 
 /* A bare number is the commonest mistake with durations: say what is missing. */
@@ -291,11 +297,44 @@ static bool read_enum(const struct visit *visit)
     return true;
 }
 
+/* ---- lists of names ---- */
+
+static bool read_name_into(const struct visit *visit, const struct yaml_node *node,
+                           const char **name)
+{
+    struct visit item = *visit;
+    item.node = node;
+    if (node->kind != YAML_SCALAR || !scalar_is_label(node->text, "-_.", NAME_SIZE_MAX))
+        return refuse(&item, "");
+    *name = arena_strdup(visit->walk->arena, node->text);
+    return true;
+}
+
+static bool read_names(const struct visit *visit)
+{
+    const struct yaml_node *node = visit->node;
+    struct name_list *list = visit->slot;
+    bool good = true;
+    if (node->kind == YAML_MAP || (node->kind == YAML_LIST && node->count == 0))
+        return refuse(visit, node->kind == YAML_LIST ? " without entries" : "");
+    size_t count = node->kind == YAML_LIST ? node->count : 1;
+    const char **names = arena_alloc(visit->walk->arena, count * sizeof(*names));
+    *list = (struct name_list){.names = names};
+    if (node->kind == YAML_SCALAR) {
+        list->count = 1;
+        return read_name_into(visit, node, names);
+    }
+    for (const struct yaml_entry *item = node->first; item != NULL; item = item->next)
+        good = read_name_into(visit, item->value, &names[list->count++]) && good;
+    return good;
+}
+
 /* ---- points ---- */
 
+/* The clock is no point to ask for: `at` does that. */
 static int point_index(const struct yaml_node *node)
 {
-    for (int point = 0; point < FAULT_POINT_COUNT; point++) {
+    for (int point = 0; point < POINT_CLOCK; point++) {
         bool same = node->kind == YAML_SCALAR &&
                     strcmp(fault_point_name((enum fault_point)point), node->text) == 0;
         if (same)
@@ -309,7 +348,7 @@ static bool refuse_point(const struct visit *visit, const struct yaml_node *node
 {
     struct walk *walk = visit->walk;
     const char *names[FAULT_POINT_COUNT] = {NULL};
-    for (int point = 0; point < FAULT_POINT_COUNT; point++)
+    for (int point = 0; point < POINT_CLOCK; point++)
         if ((walk->points & POINT_BIT(point)) != 0)
             names[point] = fault_point_name((enum fault_point)point);
     if (!is_point) {
@@ -384,6 +423,8 @@ static bool refuse_target(const struct visit *visit)
     const struct strategy *strategy = visit->walk->strategy;
     const char *names[TARGET_NAME_COUNT_MAX] = {"any"};
     size_t name_count = 1;
+    if (visit->walk->takes_database)
+        names[name_count++] = "database";
     for (size_t i = 0; i < strategy->role_count && name_count + 2 <= TARGET_NAME_COUNT_MAX; i++) {
         const char *role = strategy->roles[i].name;
         names[name_count++] = arena_printf(visit->walk->arena, "any-%s", role);
@@ -439,6 +480,8 @@ static bool read_target(const struct visit *visit)
     const char *text = visit->node->text;
     if (strcmp(text, "any") == 0)
         return set_target(visit, TARGET_ANY, NULL);
+    if (visit->walk->takes_database && strcmp(text, "database") == 0)
+        return set_target(visit, TARGET_DATABASE, NULL);
     if (visit->walk->strategy == NULL)
         return set_target(visit, TARGET_NAME, text);
     if (strncmp(text, "any-", 4) == 0)
@@ -479,6 +522,7 @@ static const struct reader readers[] = {
     [FIELD_ENUM] = {read_enum, false},
     [FIELD_POINTS] = {read_points, true},
     [FIELD_TARGET] = {read_target, false},
+    [FIELD_NAMES] = {read_names, true},
     [FIELD_LABEL] = {read_name, false},
     [FIELD_MAP] = {read_node, true},
     [FIELD_LIST] = {read_node, true},

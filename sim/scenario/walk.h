@@ -21,6 +21,7 @@ struct walk {
     /* For FIELD_POINTS: where the fault can strike, and its name. */
     uint64_t points;
     const char *points_owner;
+    bool takes_database; /* for FIELD_TARGET: `database` is one */
 };
 
 /* Fill `config` from `map` by the table. `where` names the mapping in messages ("limits"); "" is

@@ -11,8 +11,9 @@
 
 /* A host that remembers what it was asked for. */
 struct fault_host {
-    enum { NOTHING, CRASH, PAUSE, DROP, CLOUD, STORE, LOCKS } did;
-    uint32_t draw; /* what the next draw gives */
+    enum { NOTHING, CRASH, PAUSE, DROP, CLOUD, STORE, LOCKS, STEP_CLOCK, DRIFT_CLOCK } did;
+    int64_t number; /* by how much */
+    uint32_t draw;  /* what the next draw gives */
     enum cloud_error error;
     bool one;
     int64_t duration_ns;
@@ -55,6 +56,18 @@ void fault_lose_locks(struct fault_host *host, bool one)
     host->one = one;
 }
 
+void fault_step_clock(struct fault_host *host, int64_t by_ns)
+{
+    host->did = STEP_CLOCK;
+    host->number = by_ns;
+}
+
+void fault_drift_clock(struct fault_host *host, int64_t rate_ppm)
+{
+    host->did = DRIFT_CLOCK;
+    host->number = rate_ppm;
+}
+
 uint32_t fault_draw(struct fault_host *host, uint32_t n)
 {
     assert_true(host->draw < n);
@@ -95,14 +108,29 @@ static void strike(struct fault_host *host, const struct fault_kind *kind, const
     kind->strike(host, config, &visit);
 }
 
+#define FAULT(name) +1
+enum {
+    KIND_COUNT = 0
+#include "faults/faults.def"
+};
+#undef FAULT
+
 static void test_faults_registry_finds_each_by_its_name(void **state)
 {
     (void)state;
     size_t count = 0;
     for (; fault_kinds[count] != NULL; count++)
         assert_ptr_equal(fault_kind_find(fault_kinds[count]->name), fault_kinds[count]);
-    assert_int_equal(count, 6);
+    assert_int_equal(count, KIND_COUNT);
     assert_null(fault_kind_find("crush"));
+}
+
+static bool is_common(const char *key)
+{
+    for (size_t i = 0; i < fault_common_field_count; i++)
+        if (strcmp(fault_common_fields[i].key, key) == 0)
+            return true;
+    return false;
 }
 
 /* What the engine and the loader rely on, for every kind there will ever be. */
@@ -119,7 +147,9 @@ static void test_faults_every_kind_is_well_formed(void **state)
         assert_int_equal(kind->points >> FAULT_POINT_COUNT, 0);
         assert_memory_equal(kind->example, kind->name, strlen(kind->name));
         for (size_t f = 0; f < kind->field_count; f++) {
-            assert_true(kind->fields[f].offset >= sizeof(struct fault_common));
+            bool stands_for_common =
+                strcmp(kind->fields[f].key, "heal_after") == 0 || is_common(kind->fields[f].key);
+            assert_true(kind->fields[f].offset >= sizeof(struct fault_common) || stands_for_common);
             assert_true(kind->fields[f].offset < kind->config_size);
             assert_non_null(kind->fields[f].about);
         }
@@ -154,6 +184,52 @@ static void test_faults_points_asked_for_win_over_the_default(void **state)
     common->points = POINT_BIT(POINT_SLEEP);
     assert_int_equal(fault_points(kind, common), POINT_BIT(POINT_SLEEP));
     free(common);
+}
+
+static bool wants(const char *operation, int transaction, const struct fault_visit *visit)
+{
+    struct fault_common common = {.operation = {&operation, operation != NULL},
+                                  .transaction = transaction};
+    return fault_wants(&common, visit);
+}
+
+static void test_faults_operation_is_that_of_the_visit(void **state)
+{
+    (void)state;
+    struct fault_visit visit = {.point = POINT_DB_EXEC, .operation = "acquire_insert"};
+    assert_true(wants(NULL, TRANSACTION_ANY, &visit));
+    assert_true(wants("acquire_insert", TRANSACTION_ANY, &visit));
+    assert_false(wants("acquire", TRANSACTION_ANY, &visit));
+}
+
+static void test_faults_commit_is_found_by_its_statements(void **state)
+{
+    (void)state;
+    const char *const sent[] = {"begin", "acquire_insert"};
+    struct fault_visit visit = {.point = POINT_DB_COMMITTED,
+                                .operation = "commit",
+                                .transaction = sent,
+                                .transaction_size = FP_COUNT(sent)};
+    assert_true(wants("acquire_insert", TRANSACTION_ANY, &visit));
+    assert_true(wants("commit", TRANSACTION_ANY, &visit));
+    assert_false(wants("release_cluster", TRANSACTION_ANY, &visit));
+    visit.point = POINT_DB_DONE;
+    assert_false(wants("acquire_insert", TRANSACTION_ANY, &visit));
+}
+
+static void test_faults_transaction_is_inside_or_outside(void **state)
+{
+    (void)state;
+    const char *const sent[] = {"begin"};
+    struct fault_visit inside = {.point = POINT_DB_DONE,
+                                 .operation = "begin",
+                                 .transaction = sent,
+                                 .transaction_size = FP_COUNT(sent)};
+    struct fault_visit outside = {.point = POINT_DB_EXEC, .operation = "begin"};
+    assert_true(wants(NULL, TRANSACTION_INSIDE, &inside));
+    assert_false(wants(NULL, TRANSACTION_INSIDE, &outside));
+    assert_true(wants(NULL, TRANSACTION_OUTSIDE, &outside));
+    assert_false(wants(NULL, TRANSACTION_OUTSIDE, &inside));
 }
 
 static void test_faults_crash_strikes_with_its_restart(void **state)
@@ -280,7 +356,7 @@ static void test_faults_store_error_strikes_before_a_call(void **state)
     free(config);
 }
 
-static void test_faults_lock_state_loss_is_of_all_or_one_at_its_time(void **state)
+static void test_faults_lock_state_loss_is_of_all_or_one(void **state)
 {
     (void)state;
     const struct fault_kind *kind = kind_of("lock_state_loss");
@@ -291,12 +367,50 @@ static void test_faults_lock_state_loss_is_of_all_or_one_at_its_time(void **stat
     assert_int_equal(host.did, LOCKS);
     assert_false(host.one);
     *(int *)field_at(kind, config, "rows") = 1;
-    strike(&host, kind, config, FAULT_POINT_COUNT);
+    strike(&host, kind, config, POINT_CLOCK);
     assert_true(host.one);
-    *(int64_t *)field_at(kind, config, "at") = -1;
-    assert_int_equal(kind->at_ns(config), -1);
-    *(int64_t *)field_at(kind, config, "at") = 40 * NS_PER_MIN;
-    assert_int_equal(kind->at_ns(config), 40 * NS_PER_MIN);
+    assert_true(kind->of_environment);
+    free(config);
+}
+
+/* ---- clocks ---- */
+
+static void assert_steps(const char *name, int direction, uint32_t draw, int64_t by_ns)
+{
+    const struct fault_kind *kind = kind_of(name);
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+    struct duration_range by = {NS_PER_HOUR, 2 * NS_PER_HOUR};
+
+    memcpy(field_at(kind, config, "by"), &by, sizeof by);
+    *(int *)field_at(kind, config, "direction") = direction;
+    strike(&host, kind, config, POINT_CLOCK);
+    assert_int_equal(host.did, STEP_CLOCK);
+    assert_int_equal(host.number, by_ns);
+    free(config);
+}
+
+static void test_faults_clocks_are_stepped_forwards_and_backwards(void **state)
+{
+    (void)state;
+    assert_steps("clock_skew", 1, 0, 2 * NS_PER_HOUR);
+    assert_steps("clock_skew", 2, 0, -2 * NS_PER_HOUR);
+    assert_steps("clock_jump", 0, 0, 2 * NS_PER_HOUR);
+    assert_steps("clock_jump", 0, 1, -2 * NS_PER_HOUR);
+}
+
+static void test_faults_clock_drift_is_a_rate(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("clock_drift");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    *(int64_t *)field_at(kind, config, "ppm") = 100;
+    *(int *)field_at(kind, config, "direction") = 2;
+    strike(&host, kind, config, POINT_CLOCK);
+    assert_int_equal(host.did, DRIFT_CLOCK);
+    assert_int_equal(host.number, -100);
     free(config);
 }
 
@@ -308,6 +422,9 @@ int main(void)
         cmocka_unit_test(test_faults_common_fields_have_the_documented_defaults),
         cmocka_unit_test(test_faults_points_have_names),
         cmocka_unit_test(test_faults_points_asked_for_win_over_the_default),
+        cmocka_unit_test(test_faults_operation_is_that_of_the_visit),
+        cmocka_unit_test(test_faults_commit_is_found_by_its_statements),
+        cmocka_unit_test(test_faults_transaction_is_inside_or_outside),
         cmocka_unit_test(test_faults_crash_strikes_with_its_restart),
         cmocka_unit_test(test_faults_pause_draws_from_its_range),
         cmocka_unit_test(test_faults_connection_drop_any_follows_the_point),
@@ -315,7 +432,9 @@ int main(void)
         cmocka_unit_test(test_faults_cloud_error_is_the_one_asked_for),
         cmocka_unit_test(test_faults_cloud_error_any_is_drawn),
         cmocka_unit_test(test_faults_store_error_strikes_before_a_call),
-        cmocka_unit_test(test_faults_lock_state_loss_is_of_all_or_one_at_its_time),
+        cmocka_unit_test(test_faults_lock_state_loss_is_of_all_or_one),
+        cmocka_unit_test(test_faults_clocks_are_stepped_forwards_and_backwards),
+        cmocka_unit_test(test_faults_clock_drift_is_a_rate),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }
