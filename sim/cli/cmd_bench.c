@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/cli/command.h"
+#include "sim/cli/gather.h"
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
 #include "sim/core/json_out.h"
@@ -184,23 +185,13 @@ static void say_failures(const struct bench_report *report)
                     strbuf_str(&report->figures[i].reason));
 }
 
-static char *scenario_dir(const struct bench_config *config)
-{
-    const char *root = getenv("FENCEPOST_ROOT");
-    if (config->scenarios)
-        return fp_strdup(config->scenarios);
-    if (root && root[0] != '\0')
-        return fp_format("%s/scenarios", root);
-    return fp_strdup("scenarios");
-}
-
 static int bench_command_run(const struct args *args, const void *config)
 {
     (void)args;
     const struct bench_config *bench = config;
     struct bench_report report;
     struct strbuf text = STRBUF_INIT;
-    char *dir = scenario_dir(bench);
+    char *dir = gather_shipped_folder(bench->scenarios);
     struct bench_options options = {
         .quick = bench->quick,
         .seed_count = bench->seeds,

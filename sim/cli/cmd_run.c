@@ -1,5 +1,4 @@
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "reports/json.h"
@@ -145,20 +144,11 @@ static int check_options(const struct args *args, const struct run_config *confi
     return EXIT_PASS;
 }
 
-static int processor_count(void)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return 1;
-    int count = CPU_COUNT(&allowed);
-    return count < CAMPAIGN_LANE_COUNT_MAX ? count : CAMPAIGN_LANE_COUNT_MAX;
-}
-
 /* A server that gets no seed would only cost its start. */
 static int lane_count(const struct args *args, const struct run_config *config,
                       size_t scenario_count, uint64_t seed_count)
 {
-    int64_t wanted = is_given(args, "jobs") ? config->jobs : processor_count();
+    int64_t wanted = is_given(args, "jobs") ? config->jobs : campaign_lane_count_default();
     uint64_t run_count = scenario_count * seed_count;
     return run_count < (uint64_t)wanted ? (int)run_count : (int)wanted;
 }

@@ -156,3 +156,13 @@ void gather_release(struct gathered *gathered)
     }
     gathered->count = 0;
 }
+
+char *gather_shipped_folder(const char *given)
+{
+    const char *root = getenv("FENCEPOST_ROOT");
+    if (given)
+        return fp_strdup(given);
+    if (root && root[0] != '\0')
+        return fp_format("%s/scenarios", root);
+    return fp_strdup("scenarios");
+}

@@ -21,4 +21,7 @@ int gather(struct gathered *gathered, const char *const *paths, size_t path_coun
            const struct args_list *overrides);
 void gather_release(struct gathered *gathered);
 
+/* Where the shipped scenarios are: as the user says, or next to ./fencepost. Caller frees. */
+char *gather_shipped_folder(const char *given);
+
 #endif

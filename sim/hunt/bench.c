@@ -7,6 +7,8 @@
 
 #include "sim/core/realtime.h"
 #include "sim/hunt/bench_internal.h"
+#include "sim/hunt/cpu.h"
+#include "sim/hunt/median.h"
 #include "sim/scenario/diag.h"
 
 const struct bench_kind bench_kinds[] = {
@@ -50,23 +52,6 @@ int64_t bench_seed_count(const struct bench *bench, int64_t usual_count, int64_t
     return bench->options->quick ? quick_count : usual_count;
 }
 
-int bench_first_cpu(void)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return -1;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed))
-            return (int)cpu;
-    return -1;
-}
-
-int bench_cpu_count(void)
-{
-    cpu_set_t allowed;
-    return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-}
-
 enum bench_end bench_fail(struct bench_figure *figure, const char *text)
 {
     strbuf_puts(&figure->reason, text);
@@ -92,16 +77,11 @@ bool bench_lane_open(struct bench *bench, struct bench_figure *figure, struct be
     struct pg_server_options options = bench->options->server;
     memset(lane, 0, sizeof *lane);
     bool known = sched_getaffinity(0, sizeof lane->allowed, &lane->allowed) == 0;
-    lane->cpu = known ? bench_first_cpu() : -1;
+    lane->cpu = known ? cpu_of_lane(0) : -1;
     options.cpu = lane->cpu;
     if (!single_open(&lane->single, &options, &figure->reason))
         return false;
-    if (lane->cpu < 0)
-        return true;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)lane->cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    cpu_pin(lane->cpu);
     return true;
 }
 
@@ -144,21 +124,6 @@ void bench_detail(struct bench_row *row, const char *key, double value, int deci
 {
     FP_ASSERT(row->detail_count < BENCH_DETAIL_COUNT_MAX);
     row->details[row->detail_count++] = (struct bench_detail){key, value, decimals};
-}
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-double bench_median(double *values, size_t count)
-{
-    FP_ASSERT(count > 0);
-    qsort(values, count, sizeof values[0], by_value);
-    if (count % 2 == 1)
-        return values[count / 2];
-    return (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
 /* ---- all of it ---- */
@@ -208,7 +173,7 @@ void bench_run(const struct bench_options *options, bench_watch *watch, void *se
         .options = options, .interrupted = interrupted, .watch = watch, .watch_self = self};
     memset(report, 0, sizeof *report);
     int64_t began_ns = realtime_ns();
-    report->cpu_count = bench_cpu_count();
+    report->cpu_count = cpu_count();
     report->load_before = load_now();
     for (const struct bench_kind *kind = bench_kinds; kind->name; kind++)
         measure(&bench, kind, report);

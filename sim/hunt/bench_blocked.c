@@ -10,6 +10,7 @@
 
 #include "sim/core/realtime.h"
 #include "sim/hunt/bench_internal.h"
+#include "sim/hunt/median.h"
 #include "sim/pg/session.h"
 #include "sim/pg/spawn.h"
 #include "sim/pg/tape.h"
@@ -226,10 +227,9 @@ static enum bench_end measure_rounds(struct bench *bench, struct bench_figure *f
     }
     if (end != BENCH_MEASURED)
         return end;
-    double ours_us = bench_median(ours_ns, ROUND_COUNT) / step_count / (double)NS_PER_US;
-    double theirs_us =
-        (bench_median(blocking_ns, ROUND_COUNT) - bench_median(passing_ns, ROUND_COUNT)) /
-        step_count / (double)NS_PER_US;
+    double ours_us = median(ours_ns, ROUND_COUNT) / step_count / (double)NS_PER_US;
+    double theirs_us = (median(blocking_ns, ROUND_COUNT) - median(passing_ns, ROUND_COUNT)) /
+                       step_count / (double)NS_PER_US;
     if (theirs_us <= 0) {
         strbuf_puts(&figure->reason, "isolationtester was no slower with a blocked step: the "
                                      "machine is too busy to tell");

@@ -28,10 +28,6 @@ bool bench_is_interrupted(const struct bench *bench);
 /* The number of seeds to use: the user's, or one of these. */
 int64_t bench_seed_count(const struct bench *bench, int64_t usual_count, int64_t quick_count);
 
-/* The first processor this process may use, and how many there are. */
-int bench_first_cpu(void);
-int bench_cpu_count(void);
-
 /* Loads FOLDER/name.yaml; NULL with the figure's reason. */
 struct scenario *bench_load(struct bench *bench, struct bench_figure *figure, const char *name);
 
@@ -55,8 +51,6 @@ enum bench_end bench_seed(struct bench *bench, struct bench_figure *figure, stru
 enum bench_end bench_fail(struct bench_figure *figure, const char *text);
 struct bench_row *bench_row(struct bench_figure *figure, const char *scenario);
 void bench_detail(struct bench_row *row, const char *key, double value, int decimals);
-/* Sorts the values. */
-double bench_median(double *values, size_t count);
 
 #define BENCH(name, decimals, bound_kind, bound, about)                                            \
     enum bench_end bench_##name(struct bench *bench, struct bench_figure *figure);

@@ -1,6 +1,7 @@
 /* Two lanes against one. */
 #include "sim/hunt/bench_internal.h"
 #include "sim/hunt/campaign.h"
+#include "sim/hunt/cpu.h"
 
 #define ROUND_COUNT 2
 #define SEED_COUNT_MIN 100
@@ -78,7 +79,7 @@ static enum bench_end measure(struct bench *bench, struct bench_figure *figure,
 
 enum bench_end bench_lane_scaling(struct bench *bench, struct bench_figure *figure)
 {
-    if (bench_cpu_count() < 2) {
+    if (cpu_count() < 2) {
         strbuf_puts(&figure->reason, "this process may use one processor only");
         return BENCH_UNMEASURED;
     }

@@ -3,6 +3,7 @@
 
 #include "sim/core/realtime.h"
 #include "sim/hunt/bench_internal.h"
+#include "sim/hunt/median.h"
 #include "sim/pg/tape.h"
 
 #define SEED_COUNT 25
@@ -160,8 +161,8 @@ struct wire_sum {
 static void take_row(struct wire *wire, size_t round_count, struct wire_sum *sum)
 {
     double statements = (double)tape_statement_count(wire->tape);
-    double harness_ns = bench_median(wire->harness_ns, round_count);
-    double bare_ns = bench_median(wire->bare_ns, round_count);
+    double harness_ns = median(wire->harness_ns, round_count);
+    double bare_ns = median(wire->bare_ns, round_count);
     struct bench_row *row = bench_row(wire->figure, wire->scenario->name);
     bench_detail(row, "value", harness_ns / bare_ns, 3);
     bench_detail(row, "with_waits", wire->with_waits, 0);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/core/realtime.h"
+#include "sim/hunt/cpu.h"
 #include "sim/hunt/lane_process.h"
 #include "sim/hunt/record.h"
 
@@ -273,6 +274,12 @@ static void run_lanes(struct campaign *campaign, const struct scenario *const *s
     }
     collect(campaign, interrupted);
     end_lanes(campaign);
+}
+
+int campaign_lane_count_default(void)
+{
+    int count = cpu_count();
+    return count < CAMPAIGN_LANE_COUNT_MAX ? count : CAMPAIGN_LANE_COUNT_MAX;
 }
 
 /* ---- the report ---- */

@@ -82,6 +82,9 @@ struct campaign_progress {
 };
 typedef void campaign_watch(void *self, const struct campaign_progress *progress);
 
+/* As many lanes as there are processors. */
+int campaign_lane_count_default(void);
+
 /* Runs to the end, to the time limit, or until *interrupted becomes true (set by a signal handler).
  * Nothing is left running. The report is the caller's to release. */
 void campaign_run(const struct scenario *const *scenarios, size_t scenario_count,

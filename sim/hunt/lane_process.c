@@ -1,6 +1,5 @@
 #include "sim/hunt/lane_process.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "sim/core/realtime.h"
+#include "sim/hunt/cpu.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/record.h"
 
@@ -64,45 +64,18 @@ static void lane_trouble(struct lane *lane, const char *text)
     lane->shared->stop = true;
 }
 
-/* ---- one CPU for the lane and its server ---- */
-
-/* The harness and its server take turns, so they are quickest on one CPU: a turn is then a switch
- * and not a wake-up of another core. */
-static int lane_cpu(int index)
-{
-    cpu_set_t allowed;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
-        return -1;
-    int cpu_count = CPU_COUNT(&allowed);
-    int wanted = index % cpu_count;
-    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
-        if (CPU_ISSET(cpu, &allowed) && wanted-- == 0)
-            return (int)cpu;
-    return -1;
-}
-
-static void pin(int cpu)
-{
-    cpu_set_t one;
-    if (cpu < 0)
-        return;
-    CPU_ZERO(&one);
-    CPU_SET((size_t)cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-}
-
 /* ---- begin and end ---- */
 
 static bool lane_open(struct lane *lane, int index)
 {
     struct strbuf why = STRBUF_INIT;
     struct pg_server_options server_options = lane->options->server;
-    server_options.cpu = lane_cpu(index);
+    server_options.cpu = cpu_of_lane(index);
     enum err err = pg_server_start(&server_options, index, &lane->server, &why);
     if (err == ERR_OK)
         err = pg_lane_open(lane->server, &lane->pg, &why);
     if (err == ERR_OK) {
-        pin(server_options.cpu);
+        cpu_pin(server_options.cpu);
         lane->runs = run_lane_new(lane->pg);
         tell(lane, RECORD_READY, pg_server_version(lane->server));
     } else {
@@ -313,6 +286,15 @@ static void work(struct lane *lane)
     }
 }
 
+/* The parent hears of an interrupt and says so; a terminal tells everybody at once. */
+void lane_process_guard(void)
+{
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 void lane_process(const struct campaign_options *options, const struct scenario *const *scenarios,
                   size_t scenario_count, struct lane_shared *shared, int index, int socket)
 {
@@ -324,11 +306,7 @@ void lane_process(const struct campaign_options *options, const struct scenario 
                         .parent = getppid(),
                         .installed = scenario_count,
                         .reached = tally_new()};
-    /* The parent hears of an interrupt and says so; a terminal tells everybody at once. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    lane_process_guard();
     if (lane_open(&lane, index)) {
         wait_for_others(&lane);
         work(&lane);

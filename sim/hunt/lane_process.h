@@ -19,6 +19,9 @@ struct lane_shared {
     _Atomic uint64_t lowest_failure[CAMPAIGN_SCENARIO_COUNT_MAX][FAILURE_KIND_COUNT];
 };
 
+/* The first thing in a forked lane: it ignores interrupts and dies with its parent. */
+void lane_process_guard(void);
+
 /* Runs in the forked child; tells the parent over `socket`; returns when there is nothing left. */
 void lane_process(const struct campaign_options *options, const struct scenario *const *scenarios,
                   size_t scenario_count, struct lane_shared *shared, int index, int socket);
