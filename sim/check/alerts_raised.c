@@ -251,6 +251,14 @@ static void pass_time(struct check *check, int64_t t_ns, int64_t step)
 
 /* ---- where causes come from: locks ---- */
 
+/* A transaction may commit long after the time that it has written down, by the database's clock:
+ * nobody can see it before. */
+static int64_t seen_from_ns(const struct check *check, const struct event *event, int64_t wall_ns)
+{
+    int64_t t_ns = wall_ns - check_setup(check)->db_epoch_ns;
+    return t_ns > event->t_ns ? t_ns : event->t_ns;
+}
+
 static void take_lock(struct check *check, const struct event *event)
 {
     const struct lock_view *lock = &check_setup(check)->strategy->lock;
@@ -268,11 +276,8 @@ static void take_lock(struct check *check, const struct event *event)
     cause_end(check, RULE_STALE_LOCK, job, event->t_ns);
     if (strcmp(op, "delete") == 0)
         return;
-    /* A transaction may commit long after it has reckoned the end of its lease. */
-    int64_t since_ns = expires_ns - check_setup(check)->db_epoch_ns;
-    since_ns += alert_view(check)->stale_after_ns;
     cause_add(check, RULE_STALE_LOCK, resource, job,
-              since_ns > event->t_ns ? since_ns : event->t_ns);
+              seen_from_ns(check, event, expires_ns + alert_view(check)->stale_after_ns));
 }
 
 static int lock_count_of(struct check *check, const char *resource)
@@ -328,13 +333,12 @@ static void take_job(struct check *check, const struct event *event)
         take_code(check, event, key);
         return;
     }
-    /* Its start is that of its transaction, and may be long before the commit. */
     if (started == NULL || !walltext_parse(started, &started_ns)) {
         check_unknown(check, event, "a job whose start cannot be read: %s", event->line);
         return;
     }
-    started_ns -= check_setup(check)->db_epoch_ns;
-    cause_add(check, RULE_LONG_JOB, key, key, started_ns + alert_view(check)->long_after_ns);
+    cause_add(check, RULE_LONG_JOB, key, key,
+              seen_from_ns(check, event, started_ns + alert_view(check)->long_after_ns));
 }
 
 /* What can only be said when all of a commit has been read. */

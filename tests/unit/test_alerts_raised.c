@@ -292,6 +292,21 @@ static void test_alerts_raised_job_counts_from_its_own_start(void **state)
     assert_holds();
 }
 
+/* Nobody could see it before. */
+static void test_alerts_raised_job_committed_late_has_its_time_from_then_on(void **state)
+{
+    (void)state;
+    later(3 * NS_PER_HOUR);
+    job_since("insert", "j1", "demo", "CREATE", "RUNNING", NULL, NULL, 0);
+    lock("insert", "demo", "j1", "1", NS_PER_DAY);
+    later(GRACE_NS);
+    tick();
+    assert_holds();
+    later(1);
+    tick();
+    assert_broken("no Long by 3h10m1ns, though job j1 ran too long from 3h on");
+}
+
 static void test_alerts_raised_job_that_ends_needs_none(void **state)
 {
     (void)state;
@@ -670,6 +685,7 @@ int main(void)
         ALERT_TEST(test_alerts_raised_job_alerted_in_time_passes),
         ALERT_TEST(test_alerts_raised_job_alerted_too_early_fails),
         ALERT_TEST(test_alerts_raised_job_counts_from_its_own_start),
+        ALERT_TEST(test_alerts_raised_job_committed_late_has_its_time_from_then_on),
         ALERT_TEST(test_alerts_raised_job_that_ends_needs_none),
         ALERT_TEST(test_alerts_raised_job_that_runs_on_fails),
         ALERT_TEST(test_alerts_raised_few_failures_need_none),
