@@ -57,11 +57,21 @@ int64_t sums_fired(const struct campaign_scenario *item, const struct fault_kind
     return count;
 }
 
-int64_t sums_expected(const struct campaign_scenario *item)
+int64_t sums_found(const struct campaign_scenario *item)
 {
     const struct scenario *scenario = item->scenario;
     for (size_t i = 0; scenario->expect == EXPECT_VIOLATION && i < scenario->invariant_count; i++)
         if (scenario->invariants[i] == scenario->expect_invariant)
             return item->by_invariant[i];
     return 0;
+}
+
+int64_t sums_expected(const struct campaign_scenario *item)
+{
+    const struct scenario *scenario = item->scenario;
+    int64_t count = 0;
+    for (size_t i = 0; i < scenario->invariant_count; i++)
+        if (scenario_expects(scenario, scenario->invariants[i]))
+            count += item->by_invariant[i];
+    return count;
 }

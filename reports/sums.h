@@ -24,6 +24,8 @@ const char *sums_verdict(const struct campaign_report *report);
 bool sums_has_fault(const struct campaign_scenario *item, const struct fault_kind *kind);
 int64_t sums_fired(const struct campaign_scenario *item, const struct fault_kind *kind);
 /* Violations of the invariant that the scenario expects to be broken; 0 when it expects none. */
+int64_t sums_found(const struct campaign_scenario *item);
+/* The same, with those that may break as well. */
 int64_t sums_expected(const struct campaign_scenario *item);
 
 #endif

@@ -117,24 +117,35 @@ struct job_view {
     const char *code_column;  /* why it failed */
     const char *group_column; /* its message group */
     const char *root_column; /* the first job of which it is a retry; its own key when it is none */
+    const char *started_column; /* a timestamp: since when it runs */
     const char *pending, *running, *succeeded, *failed; /* the statuses */
     const struct job_type *types;                       /* ended by a NULL name */
 };
 
 /* What must be alerted about, and by whom. The subject of an alert is the resource's key, the job's
- * key, or with contention whatever the strategy likes. */
+ * key, or with contention whatever the strategy likes. A code is that of a job which failed because
+ * somebody acted on what the alert is about. An alert that the strategy does not have is NULL. */
 struct alert_view {
     const char *monitor_role; /* the actors that look */
     int64_t round_ns;         /* no longer from one look to the next */
-    const char *stale_lock;   /* alert about a resource whose lock expired this long ago */
+    const char *stale_lock;   /* about a resource whose lock expired this long ago */
+    const char *stale_lock_code;
     int64_t stale_after_ns;
-    const char *long_job; /* alert about a job that has been running for so long */
+    const char *long_job; /* about a job that has been running for so long */
     int64_t long_after_ns;
-    const char *contention; /* alert when more than `contention_count` such events come within the
+    const char *contention; /* when more than `contention_count` such events come within the
                                window */
     const char *contention_event;
     int contention_count;
     int64_t contention_window_ns;
+    const char *dead_letter; /* about a job whose message has been a dead letter for so long; the
+                                first word of the message is the job's key */
+    int64_t dead_letter_after_ns;
+    int64_t dead_letter_hidden_ns; /* one that was looked at is not seen again for so long */
+    const char *lockless;          /* about a resource of which a job runs without a lock */
+    const char *lockless_code;
+    const char *double_lock; /* about a resource with two locks */
+    const char *double_lock_code;
 };
 
 /* A metric that the strategy's actors count or observe, for the reader of an exposition. */

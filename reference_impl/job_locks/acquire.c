@@ -58,6 +58,13 @@ static const struct rt_sql *select_cluster_sql(struct rt *rt)
     return &job_locks_select_cluster;
 }
 
+static int64_t next_token(struct rt *rt, int64_t token_last)
+{
+    if (rt_weak(rt, JOB_LOCKS_WEAK_NO_FENCING))
+        return 0;
+    return rt_weak(rt, JOB_LOCKS_WEAK_TOKEN_DIES_WITH_LOCK) ? 1 : token_last + 1;
+}
+
 /* Step 2. */
 static enum err read_cluster(struct attempt *attempt)
 {
@@ -76,8 +83,7 @@ static enum err read_cluster(struct attempt *attempt)
     job->platform = keep_cell(rt, &rows, 0, 2);
     job->base_domain = keep_cell(rt, &rows, 0, 3);
     attempt->is_section_free = strcmp(rt_cell(&rows, 0, 5), "t") == 0;
-    int64_t token_last = strtoll(rt_cell(&rows, 0, 4), NULL, 10);
-    job->token = rt_weak(rt, JOB_LOCKS_WEAK_NO_FENCING) ? 0 : token_last + 1;
+    job->token = next_token(rt, strtoll(rt_cell(&rows, 0, 4), NULL, 10));
     return ERR_OK;
 }
 
@@ -164,11 +170,17 @@ static enum err wait_for_section(struct attempt *attempt)
         return ERR_OK;
     enum err err = link_ready(rt, attempt->section);
     if (err == ERR_OK) {
-        err = link_exec(rt, attempt->section, &job_locks_enter_section,
+        err = link_exec(rt, attempt->section, &job_locks_enter_section_of_session,
                         PARAMS(attempt->job->cluster_id), NULL);
     }
     link_close(rt, attempt->section);
     return err;
+}
+
+static enum err start_job(struct attempt *attempt)
+{
+    return link_exec(attempt->rt, attempt->link, &job_locks_start_job, PARAMS(attempt->job->id),
+                     NULL);
 }
 
 /* Step 5. */
@@ -176,17 +188,20 @@ static enum err start(struct attempt *attempt)
 {
     struct rt *rt = attempt->rt;
     struct job *job = attempt->job;
+    bool is_job_last = rt_weak(rt, JOB_LOCKS_WEAK_JOB_STARTED_AFTER_COMMIT);
 
     enum err err = wait_for_section(attempt);
-    if (err == ERR_OK)
-        err = link_exec(rt, attempt->link, &job_locks_start_job, PARAMS(job->id), NULL);
+    if (err == ERR_OK && !is_job_last)
+        err = start_job(attempt);
     if (err == ERR_OK) {
         err = link_exec(rt, attempt->link, &job_locks_start_cluster,
                         PARAMS(job->cluster_id, job->rule->during, job_token_text(rt, job)), NULL);
     }
     if (err == ERR_OK)
         err = audit(attempt);
-    return err == ERR_OK ? commit(attempt) : err;
+    if (err == ERR_OK)
+        err = commit(attempt);
+    return err == ERR_OK && is_job_last ? start_job(attempt) : err;
 }
 
 /* The status does not allow the job, and no other job is about to change it: the job ends here. */

@@ -12,6 +12,14 @@ struct task {
     const char *a, *b, *c; /* what they are depends on the kind: see sql/janitor.sql */
 };
 
+/* The operator is told first: afterwards there may be nobody left who knows (the answer to a COMMIT
+ * is lost, the janitor dies), and when the cluster's row is not to be had there is no afterwards. */
+static void tell(struct rt *rt, const char *alert, const char *cluster_id)
+{
+    if (!rt_weak(rt, JOB_LOCKS_WEAK_ALERT_AFTER_COMMIT))
+        rt_alert(rt, alert, "critical", cluster_id);
+}
+
 static enum err do_stale(struct rt *rt, struct link *link, const struct task *task)
 {
     struct expired_lock lock = {task->cluster_id, task->job_id, task->a, task->b};
@@ -22,6 +30,7 @@ static enum err do_stale(struct rt *rt, struct link *link, const struct task *ta
 
 static enum err do_lockless(struct rt *rt, struct link *link, const struct task *task)
 {
+    tell(rt, ALERT_LOCK_STATE, task->cluster_id);
     return recover_lockless(rt, link, task->cluster_id, task->job_id);
 }
 
@@ -29,10 +38,12 @@ static enum err do_double(struct rt *rt, struct link *link, const struct task *t
 {
     struct double_holders holders = {task->cluster_id, task->job_id, task->a, task->b, task->c};
 
+    tell(rt, ALERT_DOUBLE, task->cluster_id);
     return recover_double(rt, link, &holders);
 }
 
-/* A message too many is harmless: a job is done only while it is PENDING. */
+/* A message too many is harmless: a job is done only while it is PENDING. It gets a group of its
+ * own: in its cluster's it would stand behind the jobs that wait for it. */
 static enum err do_forgotten(struct rt *rt, struct link *link, const struct task *task)
 {
     struct rt_rows rows = {0};
@@ -43,7 +54,8 @@ static enum err do_forgotten(struct rt *rt, struct link *link, const struct task
     if (err != ERR_OK || rows.affected_count == 0)
         return err;
     rt_emit(rt, "job.sent_again", "job", task->job_id, "cluster", task->cluster_id, NULL);
-    return rt_queue_send(rt, task->a, job_message(rt, task->job_id, task->cluster_id));
+    return rt_queue_send(rt, rt_printf(rt, "again-%s", task->job_id),
+                         job_message(rt, task->job_id, task->cluster_id));
 }
 
 /* When the answer is lost the job is there and its message is not: it will be found forgotten. */
@@ -55,7 +67,7 @@ static enum err do_expired(struct rt *rt, struct link *link, const struct task *
     if (err != ERR_OK || rows.row_count == 0)
         return err;
     const char *job_id = keep_cell(rt, &rows, 0, 0);
-    const char *group = keep_cell(rt, &rows, 0, 1);
+    const char *group = rt_printf(rt, "cluster-%s", task->cluster_id);
     rt_emit(rt, "cluster.expired", "cluster", task->cluster_id, "job", job_id, NULL);
     return rt_queue_send(rt, group, job_message(rt, job_id, task->cluster_id));
 }

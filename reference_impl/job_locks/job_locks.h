@@ -41,6 +41,8 @@ enum job_locks_weakness {
 #define CONTENTION_WINDOW_NS NS_PER_MIN
 #define STALE_LOCK_NS (5 * NS_PER_MIN)
 #define SLOW_JOB_NS (90 * NS_PER_MIN)
+#define STUCK_LETTER_NS NS_PER_HOUR
+#define LETTER_HIDDEN_NS (10 * NS_PER_MIN) /* the queue's visibility timeout */
 
 #define PARAMS(...) ((const char *const[]){__VA_ARGS__})
 
@@ -129,8 +131,8 @@ struct rt_claim job_claim(const struct job *job);
 
 /* ---- section.c: the critical section, by an advisory lock of the database ---- */
 
-/* Wait for it, and then hold it. MAY SUSPEND, for as long as another session has it. False: the job
- * has lost its lock meanwhile. */
+/* Wait for it, and then hold it. MAY SUSPEND, for as long as another has it. False: the job has
+ * lost its lock meanwhile. */
 bool section_enter(struct rt *rt, struct job *job);
 /* Before an effect: is it still ours? When it was lost it is waited for again. MAY SUSPEND. False:
  * the job is lost, or is told to end. */

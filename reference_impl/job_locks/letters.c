@@ -4,15 +4,22 @@
 #include "reference_impl/job_locks/job_locks.h"
 
 #define ROUND_LETTER_COUNT_MAX 32
-#define STUCK_NS NS_PER_HOUR
 /* A job that had so many chances, more than a day of them, has something that waiting does not
  * cure. */
 #define REDRIVE_COUNT_MAX 48
 
+/* The alert ends when the letter is gone, not before: a call to the queue may fail. */
 static enum err throw_away(struct rt *rt, const struct rt_message *letter, const char *subject)
 {
-    rt_alert_clear(rt, ALERT_DEAD_LETTER, subject);
-    rt_dead_delete(rt, letter->receipt);
+    if (rt_dead_delete(rt, letter->receipt) == ERR_OK)
+        rt_alert_clear(rt, ALERT_DEAD_LETTER, subject);
+    return ERR_OK;
+}
+
+static enum err put_back(struct rt *rt, const struct rt_message *letter, const char *subject)
+{
+    if (rt_dead_redrive(rt, letter->receipt) == ERR_OK)
+        rt_alert_clear(rt, ALERT_DEAD_LETTER, subject);
     return ERR_OK;
 }
 
@@ -72,9 +79,7 @@ static enum err settle(struct rt *rt, struct link *link, const struct job *job,
         return err;
     if (fate == FATE_BACK) {
         rt_emit(rt, "letter.redriven", "job", job->id, "cluster", job->cluster_id, NULL);
-        rt_alert_clear(rt, ALERT_DEAD_LETTER, job->id);
-        rt_dead_redrive(rt, letter->receipt);
-        return ERR_OK;
+        return put_back(rt, letter, job->id);
     }
     if (fate == FATE_TOO_OFTEN)
         err = give_up(rt, link, job, &ended);
@@ -87,7 +92,7 @@ static enum err process(struct rt *rt, struct link *link, const struct rt_messag
 
     if (job == NULL)
         return throw_away(rt, letter, letter->body);
-    if (letter->age_ns > STUCK_NS)
+    if (letter->age_ns > STUCK_LETTER_NS)
         rt_alert(rt, ALERT_DEAD_LETTER, "critical", job->id);
     if (rt_weak(rt, JOB_LOCKS_WEAK_DEAD_LETTERS_LEFT))
         return ERR_OK;

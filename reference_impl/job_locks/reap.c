@@ -9,7 +9,6 @@ struct dead_job {
     int attempt;
     const char *root_id;
     const char *retry_id; /* NULL: it has had its last try */
-    const char *retry_group;
 };
 
 static enum err time_out_job(struct rt *rt, struct link *link, const struct expired_lock *lock,
@@ -44,13 +43,10 @@ static enum err insert_retry(struct rt *rt, struct link *link, const struct expi
     if (dead->attempt >= JOB_ATTEMPT_COUNT_MAX)
         return ERR_OK;
     const char *id = rt_printf(rt, "%s.%d", dead->root_id, dead->attempt + 1);
-    const char *group = rt_printf(rt, "retry-%s", id);
-    enum err err =
-        link_exec(rt, link, &job_locks_insert_retry, PARAMS(lock->job_id, id, group), NULL);
+    enum err err = link_exec(rt, link, &job_locks_insert_retry, PARAMS(lock->job_id, id), NULL);
     if (err != ERR_OK)
         return err;
     dead->retry_id = id;
-    dead->retry_group = group;
     return ERR_OK;
 }
 
@@ -99,7 +95,8 @@ static enum err reap_steps(struct rt *rt, struct link *link, const struct expire
 }
 
 /* When the answer to the COMMIT is lost the retry's message is not sent here. It is sent when the
- * retry is found to be forgotten. */
+ * retry is found to be forgotten. It has a group of its own: in its cluster's it would stand behind
+ * the jobs that wait for it. */
 enum err reap(struct rt *rt, struct link *link, const struct expired_lock *lock)
 {
     struct dead_job dead = {0};
@@ -117,5 +114,6 @@ enum err reap(struct rt *rt, struct link *link, const struct expired_lock *lock)
             lock->locked_by, "retry", dead.retry_id, NULL);
     if (dead.retry_id == NULL)
         return ERR_OK;
-    return rt_queue_send(rt, dead.retry_group, job_message(rt, dead.retry_id, lock->cluster_id));
+    return rt_queue_send(rt, rt_printf(rt, "retry-%s", dead.retry_id),
+                         job_message(rt, dead.retry_id, lock->cluster_id));
 }

@@ -34,7 +34,8 @@ enum err recover_lockless(struct rt *rt, struct link *link, const char *cluster_
     if (err != ERR_OK || !is_lost)
         return err;
     rt_alert_clear(rt, ALERT_SLOW_JOB, job_id);
-    rt_alert(rt, ALERT_LOCK_STATE, "critical", cluster_id);
+    if (rt_weak(rt, JOB_LOCKS_WEAK_ALERT_AFTER_COMMIT))
+        rt_alert(rt, ALERT_LOCK_STATE, "critical", cluster_id);
     rt_emit(rt, "lock.state_lost", "cluster", cluster_id, "job", job_id, NULL);
     return ERR_OK;
 }
@@ -94,7 +95,8 @@ enum err recover_double(struct rt *rt, struct link *link, const struct double_ho
         link_rollback(rt, link);
     if (err != ERR_OK || !is_handled)
         return err;
-    rt_alert(rt, ALERT_DOUBLE, "critical", holders->cluster_id);
+    if (rt_weak(rt, JOB_LOCKS_WEAK_ALERT_AFTER_COMMIT))
+        rt_alert(rt, ALERT_DOUBLE, "critical", holders->cluster_id);
     rt_emit(rt, "lock.held_twice", "cluster", holders->cluster_id, "job", holders->job_id, "worker",
             holders->worker, "other_job", holders->job_id_before, "other_worker",
             holders->worker_before, NULL);

@@ -114,7 +114,8 @@ static const char *const lock_key[] = {"cluster_id", "job_id", NULL};
 static const char *const lock_columns[] = {"locked_by", "token", "expires_at", NULL};
 static const char *const job_key[] = {"id", NULL};
 static const char *const job_columns[] = {"cluster_id",    "type",    "status",  "error_code",
-                                          "message_group", "attempt", "root_id", NULL};
+                                          "message_group", "attempt", "root_id", "started_at",
+                                          NULL};
 static const char *const job_pending[] = {"PENDING", "RUNNING", NULL};
 static const char *const cluster_key[] = {"id", NULL};
 static const char *const cluster_columns[] = {"status",   "token",       "name",
@@ -219,6 +220,7 @@ const struct strategy strategy_job_locks = {
              .code_column = "error_code",
              .group_column = "message_group",
              .root_column = "root_id",
+             .started_column = "started_at",
              .pending = "PENDING",
              .running = "RUNNING",
              .succeeded = "SUCCEEDED",
@@ -227,13 +229,21 @@ const struct strategy strategy_job_locks = {
     .alerts = {.monitor_role = "janitor",
                .round_ns = JANITOR_INTERVAL_NS,
                .stale_lock = ALERT_STALE_LOCK,
+               .stale_lock_code = "WORKER_TIMEOUT",
                .stale_after_ns = STALE_LOCK_NS,
                .long_job = ALERT_SLOW_JOB,
                .long_after_ns = SLOW_JOB_NS,
                .contention = ALERT_CONTENTION,
                .contention_event = "lock.refused",
                .contention_count = CONTENTION_COUNT_MAX,
-               .contention_window_ns = CONTENTION_WINDOW_NS},
+               .contention_window_ns = CONTENTION_WINDOW_NS,
+               .dead_letter = ALERT_DEAD_LETTER,
+               .dead_letter_after_ns = STUCK_LETTER_NS,
+               .dead_letter_hidden_ns = LETTER_HIDDEN_NS,
+               .lockless = ALERT_LOCK_STATE,
+               .lockless_code = "LOCK_STATE_LOST",
+               .double_lock = ALERT_DOUBLE,
+               .double_lock_code = "LOCK_HELD_TWICE"},
     .metrics = metrics,
     .metric_count = FP_COUNT(metrics),
 };

@@ -1,32 +1,49 @@
-/* Verifies: what should have alerted did, and nothing else. Three conditions, read from committed
- * rows and from events: a lock that expired some time ago and is still there; a job that has been
- * running for too long; more failed acquisitions within the window than allowed. A condition that
- * lasts for two rounds of the monitor has an alert of its name and subject by then (the resource's
- * key, the job's key; contention may have any subject). Every alert of these names has its
- * condition, at that time or at most two rounds before.
+/* Verifies: what should have alerted did, stayed as long as its cause, and nothing else did. The
+ * causes, read from committed rows and from events:
+ * - a lock that expired some time ago and is still there;
+ * - a job that has been running for too long, by the start that its row has;
+ * - more failed acquisitions within the window than allowed;
+ * - a message that has been a dead letter for some time;
+ * - a running job without a lock;
+ * - two locks on one resource.
+ * Silence: a cause that lasts while a monitor has been able to look for two rounds has an alert of
+ * its name and subject by then. A cause that somebody has acted on (a job has failed with its code)
+ * has one however short it was, at the latest by the end. Tidied away: no alert is cleared while
+ * its cause lasts. False alarm: every alert has a cause, at that time or at most two rounds before.
+ * The subject is the resource's key, or the job's (long job, dead letter); contention may have any.
  *
- * Does not verify: alerts while a monitor is disturbed (crashed, paused, waiting for a lock, its
- * connection cut) or the database's clock was stepped, and for two rounds after;
- * long jobs once it was; conditions that
- * pass before anybody must have looked; that an alert is cleared; severities; other alerts. */
+ * Does not verify: silence while every monitor is disturbed (killed, stopped, waiting for a lock,
+ * cut off) and for two rounds after; what a monitor raises or clears within two rounds of being
+ * disturbed itself; that an alert is ever cleared; severities; other alerts. */
 #include <stdio.h>
 #include <string.h>
 
 #include "sim/check/check.h"
 #include "sim/check/views.h"
+#include "sim/check/watchers.h"
 #include "sim/core/walltext.h"
 
-enum rule { RULE_STALE_LOCK, RULE_LONG_JOB, RULE_CONTENTION, RULE_COUNT };
+enum rule {
+    RULE_STALE_LOCK,
+    RULE_LONG_JOB,
+    RULE_CONTENTION,
+    RULE_DEAD_LETTER,
+    RULE_LOCKLESS,
+    RULE_DOUBLE,
+    RULE_COUNT
+};
 
 #define CONTENTION_COUNT_MAX 1024
 
 /* Something that must be alerted about once `since_ns` has come and `until_ns` has not. */
-struct condition {
-    struct condition *next;
+struct cause {
+    struct cause *next;
     enum rule rule;
     const char *subject;
+    const char *key; /* tells causes of one rule apart: a job, a resource, a letter */
     int64_t since_ns;
     int64_t until_ns; /* INT64_MAX: it lasts */
+    bool acted_on;
     bool alerted;
 };
 
@@ -37,23 +54,22 @@ struct firing {
     const char *subject;
 };
 
-/* An actor or a connection of the monitor's that cannot look just now. */
-struct hindrance {
-    struct hindrance *next;
+/* The letter that an actor has received last. */
+struct reader {
+    struct reader *next;
     const char *who;
-    bool lasts;
+    const char *letter;
 };
 
 struct alerts_raised {
-    struct condition *conditions;
+    struct watchers *watchers;
+    struct cause *causes; /* the latest first */
     struct firing *firing;
-    struct hindrance *hindrances;
-    int64_t disturbed_until_ns;
+    struct reader *readers;
     int64_t checked_ns;
+    bool is_changed; /* rows of jobs or locks, in the commit that is being read */
     int64_t failures_ns[CONTENTION_COUNT_MAX]; /* a ring of the latest */
     int64_t failure_count;
-    struct machine_clock db_clock; /* by which the conditions were reckoned */
-    bool clock_was_stepped;
 };
 
 static const struct alert_view *alert_view(const struct check *check)
@@ -67,21 +83,40 @@ static bool alerts_raised_applies(const struct strategy *strategy)
     return view->monitor_role != NULL && views_have_jobs(strategy) &&
            views_have_job_locks(strategy) &&
            watched_has(strategy, strategy->lock.table, strategy->lock.expires_column) &&
+           watched_has(strategy, strategy->jobs.table, strategy->jobs.started_column) &&
            view->contention_count < CONTENTION_COUNT_MAX;
 }
 
-/* How long a condition may last without an alert, and an alert come after its condition. */
+/* How long a cause may last without an alert, and an alert come after its cause. */
 static int64_t grace_ns(const struct check *check)
 {
     return 2 * alert_view(check)->round_ns;
 }
 
+/* NULL: the strategy has no such alert. */
 static const char *rule_alert(const struct check *check, enum rule rule)
 {
     const struct alert_view *view = alert_view(check);
-    const char *const names[RULE_COUNT] = {view->stale_lock, view->long_job, view->contention};
-    FP_ASSERT(names[rule] != NULL);
+    const char *const names[RULE_COUNT] = {view->stale_lock,  view->long_job, view->contention,
+                                           view->dead_letter, view->lockless, view->double_lock};
+    FP_ASSERT(rule < RULE_COUNT);
     return names[rule];
+}
+
+/* The code of a job that failed because somebody acted on the cause; NULL: there is none. */
+static const char *rule_code(const struct check *check, enum rule rule)
+{
+    const struct alert_view *view = alert_view(check);
+    const char *const codes[RULE_COUNT] = {[RULE_STALE_LOCK] = view->stale_lock_code,
+                                           [RULE_LOCKLESS] = view->lockless_code,
+                                           [RULE_DOUBLE] = view->double_lock_code};
+    return codes[rule];
+}
+
+/* A letter that somebody has looked at is hidden for a while. */
+static int64_t hidden_ns(const struct check *check, enum rule rule)
+{
+    return rule == RULE_DEAD_LETTER ? alert_view(check)->dead_letter_hidden_ns : 0;
 }
 
 static bool subjects_match(enum rule rule, const char *a, const char *b)
@@ -89,156 +124,108 @@ static bool subjects_match(enum rule rule, const char *a, const char *b)
     return rule == RULE_CONTENTION || strcmp(a, b) == 0;
 }
 
-/* ---- is the monitor able to look? ---- */
+/* ---- causes ---- */
 
-static bool is_monitor(const struct check *check, const char *who)
-{
-    const char *role = alert_view(check)->monitor_role;
-    size_t size = strlen(role);
-    return who != NULL && strncmp(who, role, size) == 0 && (who[size] == '-' || who[size] == '\0');
-}
-
-/* "janitor-1" of "janitor-1.2/reap": an actor is hindered in all its lives and fibers. */
-static size_t actor_size(const char *who)
-{
-    return strcspn(who, "./");
-}
-
-static struct hindrance *hindrance_of(struct check *check, const char *who, size_t size)
+static struct cause *cause_add(struct check *check, enum rule rule, const char *subject,
+                               const char *key, int64_t since_ns)
 {
     struct alerts_raised *state = check_state(check);
-
-    for (struct hindrance *at = state->hindrances; at != NULL; at = at->next)
-        if (strlen(at->who) == size && strncmp(at->who, who, size) == 0)
-            return at;
-    struct hindrance *hindrance = arena_alloc(check_arena(check), sizeof *hindrance);
-    hindrance->who = arena_printf(check_arena(check), "%.*s", (int)size, who);
-    hindrance->next = state->hindrances;
-    state->hindrances = hindrance;
-    return hindrance;
+    struct cause *cause = arena_alloc(check_arena(check), sizeof *cause);
+    cause->rule = rule;
+    cause->subject = arena_strdup(check_arena(check), subject);
+    cause->key = arena_strdup(check_arena(check), key);
+    cause->since_ns = since_ns;
+    cause->until_ns = INT64_MAX;
+    cause->next = state->causes;
+    state->causes = cause;
+    return cause;
 }
 
-static bool is_any(const struct event *event, const char *const *kinds)
-{
-    for (; *kinds != NULL; kinds++)
-        if (event_is(event, *kinds))
-            return true;
-    return false;
-}
-
-/* Down from one event to another: an actor that was killed or stopped, a connection that waits for
- * a lock. */
-static void note_hindrance(struct check *check, const struct event *event)
-{
-    static const char *const down[] = {"fault.crash", "fault.pause", NULL};
-    static const char *const up[] = {"actor.started", "fault.resumed", NULL};
-    size_t actor = actor_size(event->who);
-
-    if (is_any(event, down))
-        hindrance_of(check, event->who, actor)->lasts = true;
-    else if (is_any(event, up))
-        hindrance_of(check, event->who, actor)->lasts = false;
-    if (event_is(event, "db.blocked"))
-        hindrance_of(check, event->who, strlen(event->who))->lasts = true;
-    else if (strncmp(event->kind, "db.", 3) == 0)
-        hindrance_of(check, event->who, strlen(event->who))->lasts = false;
-}
-
-static bool is_disturbance(const struct event *event)
-{
-    static const char *const kinds[] = {"actor.started", "db.blocked",     "db.lost",     "db.cut",
-                                        "db.gate",       "db.unreachable", "db.deadlock", NULL};
-    return is_any(event, kinds) || strncmp(event->kind, "fault.", 6) == 0 ||
-           event_text(event, "sqlstate") != NULL;
-}
-
-static bool is_hindered(const struct alerts_raised *state)
-{
-    for (const struct hindrance *at = state->hindrances; at != NULL; at = at->next)
-        if (at->lasts)
-            return true;
-    return false;
-}
-
-static void watch_monitor(struct check *check, const struct event *event)
+/* The oldest one that lasts, of this rule and key; NULL: none. */
+static struct cause *cause_find(struct check *check, enum rule rule, const char *key)
 {
     struct alerts_raised *state = check_state(check);
-
-    if (!is_monitor(check, event->who))
-        return;
-    note_hindrance(check, event);
-    if (is_disturbance(event))
-        state->disturbed_until_ns = event->t_ns + grace_ns(check);
+    struct cause *found = NULL;
+    for (struct cause *at = state->causes; at != NULL; at = at->next)
+        if (at->rule == rule && at->until_ns == INT64_MAX && strcmp(at->key, key) == 0)
+            found = at;
+    return found;
 }
 
-/* ---- conditions ---- */
-
-static struct condition *condition_add(struct check *check, enum rule rule, const char *subject,
-                                       int64_t since_ns)
+static void cause_end(struct check *check, enum rule rule, const char *key, int64_t t_ns)
 {
-    struct alerts_raised *state = check_state(check);
-    struct condition *condition = arena_alloc(check_arena(check), sizeof *condition);
-    condition->rule = rule;
-    condition->subject = arena_strdup(check_arena(check), subject);
-    condition->since_ns = since_ns;
-    condition->until_ns = INT64_MAX;
-    condition->next = state->conditions;
-    state->conditions = condition;
-    return condition;
+    struct cause *cause = cause_find(check, rule, key);
+    if (cause != NULL)
+        cause->until_ns = t_ns;
 }
 
-/* The one that lasts, of this rule and subject; NULL: none. */
-static struct condition *condition_find(struct check *check, enum rule rule, const char *subject)
+/* There from now on, or no more. */
+static void cause_set(struct check *check, enum rule rule, const char *subject, const char *key,
+                      bool is_there, int64_t t_ns)
 {
-    struct alerts_raised *state = check_state(check);
-    for (struct condition *at = state->conditions; at != NULL; at = at->next)
-        if (at->rule == rule && at->until_ns == INT64_MAX && strcmp(at->subject, subject) == 0)
-            return at;
-    return NULL;
+    if (!is_there)
+        cause_end(check, rule, key, t_ns);
+    else if (cause_find(check, rule, key) == NULL)
+        cause_add(check, rule, subject, key, t_ns);
 }
 
-static void condition_end(struct check *check, enum rule rule, const char *subject, int64_t t_ns)
+static bool lasts(const struct cause *cause, int64_t t_ns)
 {
-    struct condition *condition = condition_find(check, rule, subject);
-    if (condition != NULL)
-        condition->until_ns = t_ns;
+    return cause->since_ns <= t_ns && cause->until_ns > t_ns;
 }
 
-static bool is_firing(const struct alerts_raised *state, const struct condition *condition)
+static bool is_firing(const struct alerts_raised *state, const struct cause *cause)
 {
     for (const struct firing *at = state->firing; at != NULL; at = at->next)
-        if (at->rule == condition->rule &&
-            subjects_match(at->rule, at->subject, condition->subject))
+        if (at->rule == cause->rule && subjects_match(at->rule, at->subject, cause->subject))
             return true;
     return false;
 }
 
-static void fail_silent(struct check *check, const struct condition *condition, int64_t t_ns,
-                        int64_t step)
+/* "the lock on demo was stale from 1h5m on"; lives in the check's arena. */
+static const char *describe(struct check *check, const struct cause *cause)
 {
-    static const char *const what[RULE_COUNT] = {"the lock on %s was stale", "job %s ran too long",
-                                                 "there was contention (%s)"};
-    const struct event event = {.step = step, .t_ns = t_ns};
-    char text[256];
-    FP_ASSERT(condition->rule < RULE_COUNT);
-    const char *format = what[condition->rule];
-    size_t head = strcspn(format, "%");
-    snprintf(text, sizeof text, "%.*s%s%s", (int)head, format, condition->subject,
-             format + head + strlen("%s"));
-    check_fail(check, &event, "no %s by %s, though %s from %s on",
-               rule_alert(check, condition->rule), check_time_text(check, t_ns), text,
-               check_time_text(check, condition->since_ns));
+    static const char *const what[RULE_COUNT][2] = {
+        {"the lock on ", " was stale"},
+        {"job ", " ran too long"},
+        {"there was contention (", ")"},
+        {"the message of job ", " was a dead letter for too long"},
+        {"a job on ", " ran without a lock"},
+        {"the lock on ", " was held twice"},
+    };
+    return arena_printf(check_arena(check), "%s%s%s from %s on", what[cause->rule][0],
+                        cause->subject, what[cause->rule][1],
+                        check_time_text(check, cause->since_ns));
 }
 
-/* Has somebody's time to alert passed? What ended in time needs none. */
-static bool is_overdue(struct check *check, const struct condition *condition, int64_t t_ns)
+/* ---- silence ---- */
+
+/* Has somebody's time to alert passed? What ended in time needs none, unless it was acted on. A
+ * burst of contention is over before anybody looks, and is told all the same. */
+static bool is_overdue(struct check *check, const struct cause *cause, int64_t t_ns)
 {
     const struct alerts_raised *state = check_state(check);
-    int64_t end_ns = condition->rule == RULE_CONTENTION ? INT64_MAX : condition->until_ns;
-    int64_t due_ns = condition->since_ns + grace_ns(check);
-    if (due_ns < state->disturbed_until_ns)
-        due_ns = state->disturbed_until_ns;
-    return !condition->alerted && t_ns > due_ns && end_ns > due_ns;
+    bool must = cause->acted_on || cause->rule == RULE_CONTENTION || cause->until_ns == INT64_MAX;
+    must &= rule_alert(check, cause->rule) != NULL;
+    int64_t due_ns = cause->since_ns + hidden_ns(check, cause->rule) + grace_ns(check);
+
+    return must && !cause->alerted && t_ns > due_ns &&
+           watchers_able(state->watchers, t_ns - grace_ns(check) - 1, t_ns);
+}
+
+static bool is_forgotten(struct check *check, const struct cause *cause, int64_t t_ns)
+{
+    bool is_owed = (cause->acted_on || cause->rule == RULE_CONTENTION) && !cause->alerted;
+    if (cause->until_ns < cause->since_ns)
+        return true;
+    return !is_owed && cause->until_ns < INT64_MAX && t_ns - cause->until_ns > grace_ns(check);
+}
+
+static void fail_silent(struct check *check, const struct cause *cause, int64_t t_ns, int64_t step)
+{
+    const struct event event = {.step = step, .t_ns = t_ns};
+    check_fail(check, &event, "no %s by %s, though %s", rule_alert(check, cause->rule),
+               check_time_text(check, t_ns), describe(check, cause));
 }
 
 /* Time has passed: look at everything, and forget what can no longer matter. */
@@ -247,88 +234,136 @@ static void pass_time(struct check *check, int64_t t_ns, int64_t step)
     struct alerts_raised *state = check_state(check);
 
     state->checked_ns = t_ns;
-    if (is_hindered(state))
-        state->disturbed_until_ns = t_ns + grace_ns(check);
-    for (struct condition **at = &state->conditions; *at != NULL;) {
-        struct condition *condition = *at;
-        if (condition->since_ns <= t_ns && is_firing(state, condition))
-            condition->alerted = true;
-        if (is_overdue(check, condition, t_ns)) {
-            fail_silent(check, condition, t_ns, step);
+    for (struct cause **at = &state->causes; *at != NULL;) {
+        struct cause *cause = *at;
+        if (cause->since_ns <= t_ns && is_firing(state, cause))
+            cause->alerted = true;
+        if (is_overdue(check, cause, t_ns)) {
+            fail_silent(check, cause, t_ns, step);
             return;
         }
-        bool over =
-            condition->until_ns < INT64_MAX && (condition->until_ns < condition->since_ns ||
-                                                t_ns - condition->until_ns > grace_ns(check));
-        if (over && t_ns > state->disturbed_until_ns)
-            *at = condition->next;
+        if (is_forgotten(check, cause, t_ns))
+            *at = cause->next;
         else
-            at = &condition->next;
+            at = &cause->next;
     }
 }
 
-/* ---- where conditions come from ---- */
+/* ---- where causes come from: locks ---- */
+
+/* A transaction may commit long after the time that it has written down, by the database's clock:
+ * nobody can see it before. */
+static int64_t seen_from_ns(const struct check *check, const struct event *event, int64_t wall_ns)
+{
+    int64_t t_ns = wall_ns - check_setup(check)->db_epoch_ns;
+    return t_ns > event->t_ns ? t_ns : event->t_ns;
+}
 
 static void take_lock(struct check *check, const struct event *event)
 {
     const struct lock_view *lock = &check_setup(check)->strategy->lock;
     const char *resource = event_text(event, lock->resource_column);
+    const char *job = event_text(event, lock->job_column);
     const char *expires = event_text(event, lock->expires_column);
     const char *op = event_text(event, "op");
     int64_t expires_ns;
 
-    if (resource == NULL || expires == NULL || op == NULL ||
+    if (resource == NULL || job == NULL || expires == NULL || op == NULL ||
         !walltext_parse(expires, &expires_ns)) {
         check_unknown(check, event, "a lock that cannot be read: %s", event->line);
         return;
     }
-    condition_end(check, RULE_STALE_LOCK, resource, event->t_ns);
+    cause_end(check, RULE_STALE_LOCK, job, event->t_ns);
     if (strcmp(op, "delete") == 0)
         return;
-    /* A transaction may commit long after it has reckoned the end of its lease. */
-    int64_t since_ns = check_when_ns(check_setup(check), expires_ns);
-    since_ns += alert_view(check)->stale_after_ns;
-    condition_add(check, RULE_STALE_LOCK, resource,
-                  since_ns > event->t_ns ? since_ns : event->t_ns);
+    cause_add(check, RULE_STALE_LOCK, resource, job,
+              seen_from_ns(check, event, expires_ns + alert_view(check)->stale_after_ns));
+}
+
+static int lock_count_of(struct check *check, const char *resource)
+{
+    const struct lock_view *view = &check_setup(check)->strategy->lock;
+    int count = 0;
+    for (const struct row *lock = rows_first(check_rows(check), view->table); lock != NULL;
+         lock = lock->next)
+        count += strcmp(row_text(lock, view->resource_column), resource) == 0;
+    return count;
+}
+
+/* ---- jobs ---- */
+
+/* Whose failure has this code was ended because of the cause. */
+static void act_on(struct check *check, enum rule rule, const char *key, int64_t t_ns)
+{
+    struct alerts_raised *state = check_state(check);
+    for (struct cause *at = state->causes; at != NULL; at = at->next)
+        if (at->rule == rule && strcmp(at->key, key) == 0 && at->since_ns <= t_ns)
+            at->acted_on = true;
+}
+
+static void take_code(struct check *check, const struct event *event, const char *job)
+{
+    const struct job_view *view = &check_setup(check)->strategy->jobs;
+    const char *code = event_text(event, view->code_column);
+    const char *resource = event_text(event, view->resource_column);
+
+    if (code == NULL || resource == NULL)
+        return;
+    for (int rule = 0; rule < RULE_COUNT; rule++) {
+        const char *acted = rule_code(check, (enum rule)rule);
+        if (acted != NULL && strcmp(acted, code) == 0)
+            act_on(check, (enum rule)rule, rule == RULE_DOUBLE ? resource : job, event->t_ns);
+    }
 }
 
 static void take_job(struct check *check, const struct event *event)
 {
-    const struct alerts_raised *state = check_state(check);
     const struct strategy *strategy = check_setup(check)->strategy;
     const char *key = event_text(event, watched_find(strategy, strategy->jobs.table)->key[0]);
     const char *status = event_text(event, strategy->jobs.status_column);
+    const char *started = event_text(event, strategy->jobs.started_column);
     const char *op = event_text(event, "op");
+    int64_t started_ns;
 
     if (key == NULL || status == NULL || op == NULL)
         return;
     bool runs = strcmp(status, strategy->jobs.running) == 0 && strcmp(op, "delete") != 0;
-    if (!runs)
-        condition_end(check, RULE_LONG_JOB, key, event->t_ns);
-    else if (condition_find(check, RULE_LONG_JOB, key) == NULL)
-        condition_add(check, RULE_LONG_JOB, key, event->t_ns + alert_view(check)->long_after_ns)
-            ->alerted = state->clock_was_stepped;
+    cause_end(check, RULE_LONG_JOB, key, event->t_ns);
+    if (!runs) {
+        take_code(check, event, key);
+        return;
+    }
+    if (started == NULL || !walltext_parse(started, &started_ns)) {
+        check_unknown(check, event, "a job whose start cannot be read: %s", event->line);
+        return;
+    }
+    cause_add(check, RULE_LONG_JOB, key, key,
+              seen_from_ns(check, event, started_ns + alert_view(check)->long_after_ns));
 }
 
-/* The database's clock was stepped, or its rate has changed: a lease ends sooner or later than was
- * reckoned. When a job started, by the clock of that time, nobody here knows. The monitor may have
- * looked just before. */
-static void take_clock(struct check *check, const struct event *event)
+/* What can only be said when all of a commit has been read. */
+static void alerts_raised_committed(struct check *check, const struct event *last)
 {
+    const struct strategy *strategy = check_setup(check)->strategy;
     struct alerts_raised *state = check_state(check);
-    const struct machine_clock *clock = &check_setup(check)->db_clock;
+    const struct rows *rows = check_rows(check);
 
-    for (struct condition *at = state->conditions; at != NULL; at = at->next)
-        if (at->rule == RULE_STALE_LOCK && at->until_ns == INT64_MAX)
-            at->since_ns = clock_when_ns(clock, clock_wall_ns(&state->db_clock, at->since_ns));
-        else if (at->rule == RULE_LONG_JOB)
-            at->alerted = true;
-    state->db_clock = *clock;
-    state->clock_was_stepped = true;
-    state->disturbed_until_ns = event->t_ns + grace_ns(check);
+    if (!state->is_changed)
+        return;
+    state->is_changed = false;
+    for (const struct row *job = rows_first(rows, strategy->jobs.table); job; job = job->next) {
+        bool is_lockless = job_has_status(strategy, job, strategy->jobs.running) &&
+                           job_lock(rows, strategy, row_key(job)) == NULL;
+        const char *resource = row_text(job, strategy->jobs.resource_column);
+        cause_set(check, RULE_LOCKLESS, resource, row_key(job), is_lockless, last->t_ns);
+        cause_set(check, RULE_DOUBLE, resource, resource, lock_count_of(check, resource) > 1,
+                  last->t_ns);
+    }
 }
 
-/* More than so many within the window, up to now? A longer series is one condition. */
+/* ---- contention ---- */
+
+/* More than so many within the window, up to now? A longer series is one cause. */
 static void take_failure(struct check *check, const struct event *event)
 {
     struct alerts_raised *state = check_state(check);
@@ -339,16 +374,75 @@ static void take_failure(struct check *check, const struct event *event)
     if (index < view->contention_count)
         return;
     int64_t first_ns = state->failures_ns[(index - view->contention_count) % CONTENTION_COUNT_MAX];
-    if (event->t_ns - first_ns >= view->contention_window_ns)
+    int64_t until_ns = first_ns + view->contention_window_ns;
+    if (until_ns <= event->t_ns)
         return;
-    for (struct condition *at = state->conditions; at != NULL; at = at->next) {
+    for (struct cause *at = state->causes; at != NULL; at = at->next) {
         if (at->rule == RULE_CONTENTION && at->until_ns >= event->t_ns) {
-            at->until_ns = event->t_ns + view->contention_window_ns;
+            at->until_ns = until_ns;
             return;
         }
     }
-    condition_add(check, RULE_CONTENTION, view->contention_event, event->t_ns)->until_ns =
-        event->t_ns + view->contention_window_ns;
+    const char *subject = view->contention_event;
+    cause_add(check, RULE_CONTENTION, subject, subject, event->t_ns)->until_ns = until_ns;
+}
+
+/* ---- dead letters ---- */
+
+/* Letters with one group and body are in order. */
+static const char *letter_key(struct check *check, const struct event *event)
+{
+    const char *group = event_text(event, "group");
+    const char *body = event_text(event, "body");
+    if (group == NULL || body == NULL)
+        return NULL;
+    return arena_printf(check_arena(check), "%s %s", group, body);
+}
+
+/* The first word of its body is the job's key. */
+static void take_letter(struct check *check, const struct event *event)
+{
+    const char *key = letter_key(check, event);
+    const char *body = event_text(event, "body");
+    if (key == NULL)
+        return;
+    const char *job =
+        arena_printf(check_arena(check), "%.*s", (int)strcspn(body, " "), body);
+    cause_add(check, RULE_DEAD_LETTER, job, key,
+              event->t_ns + alert_view(check)->dead_letter_after_ns);
+}
+
+static struct reader *reader_of(struct check *check, const char *who)
+{
+    struct alerts_raised *state = check_state(check);
+    for (struct reader *at = state->readers; at != NULL; at = at->next)
+        if (strcmp(at->who, who) == 0)
+            return at;
+    struct reader *reader = arena_alloc(check_arena(check), sizeof *reader);
+    reader->who = arena_strdup(check_arena(check), who);
+    reader->next = state->readers;
+    state->readers = reader;
+    return reader;
+}
+
+/* What becomes of a letter is told by the one who has received it. */
+static void take_queue_event(struct check *check, const struct event *event)
+{
+    const char *result = event_text(event, "result");
+
+    if (event_is(event, "queue.dead")) {
+        take_letter(check, event);
+    } else if (event_is(event, "dead.received")) {
+        reader_of(check, event->who)->letter = letter_key(check, event);
+    } else if (event_is(event, "dead.expired")) {
+        const char *key = letter_key(check, event);
+        if (key != NULL)
+            cause_end(check, RULE_DEAD_LETTER, key, event->t_ns);
+    } else if (event_is(event, "dead.redriven") || event_is(event, "dead.deleted")) {
+        const char *letter = reader_of(check, event->who)->letter;
+        if (letter != NULL && result != NULL && strcmp(result, err_name(ERR_OK)) == 0)
+            cause_end(check, RULE_DEAD_LETTER, letter, event->t_ns);
+    }
 }
 
 /* ---- alerts ---- */
@@ -358,19 +452,18 @@ static bool find_rule(const struct check *check, const struct event *event, enum
     const char *alert = event_text(event, "alert");
     for (int i = 0; alert != NULL && i < RULE_COUNT; i++) {
         *rule = (enum rule)i;
-        if (strcmp(rule_alert(check, *rule), alert) == 0)
+        const char *name = rule_alert(check, *rule);
+        if (name != NULL && strcmp(name, alert) == 0)
             return true;
     }
     return false;
 }
 
-/* A job's own time of start is that of the transaction, and may be long before its commit. So an
- * alert about a job that runs is never too early. */
-static bool is_cause(const struct condition *condition, const struct event *event)
+/* May one who was held up be late with what it says? */
+static bool is_excused(struct check *check, const struct event *event)
 {
-    if (condition->rule == RULE_LONG_JOB)
-        return true;
-    return condition->since_ns <= event->t_ns && condition->until_ns >= condition->since_ns;
+    const struct alerts_raised *state = check_state(check);
+    return watchers_interrupted(state->watchers, event->who, event->t_ns - grace_ns(check));
 }
 
 static void take_alert(struct check *check, const struct event *event)
@@ -382,13 +475,14 @@ static void take_alert(struct check *check, const struct event *event)
 
     if (!find_rule(check, event, &rule) || subject == NULL)
         return;
-    for (struct condition *at = state->conditions; at != NULL; at = at->next) {
-        if (at->rule != rule || !subjects_match(rule, at->subject, subject) || !is_cause(at, event))
+    for (struct cause *at = state->causes; at != NULL; at = at->next) {
+        if (at->rule != rule || !subjects_match(rule, at->subject, subject) ||
+            at->since_ns > event->t_ns)
             continue;
         at->alerted = true;
         caused = true;
     }
-    if (!caused && event->t_ns >= state->disturbed_until_ns)
+    if (!caused && !is_excused(check, event))
         check_fail(check, event, "%s raised %s about %s at %s without a cause", event->who,
                    rule_alert(check, rule), subject, check_time_text(check, event->t_ns));
     struct firing *firing = arena_alloc(check_arena(check), sizeof *firing);
@@ -406,6 +500,12 @@ static void take_clear(struct check *check, const struct event *event)
 
     if (!find_rule(check, event, &rule) || subject == NULL)
         return;
+    for (const struct cause *at = state->causes; at != NULL; at = at->next)
+        if (at->rule == rule && subjects_match(rule, at->subject, subject) &&
+            lasts(at, event->t_ns) && !is_excused(check, event))
+            check_fail(check, event, "%s tidied %s about %s away at %s, though %s", event->who,
+                       rule_alert(check, rule), subject, check_time_text(check, event->t_ns),
+                       describe(check, at));
     for (struct firing **at = &state->firing; *at != NULL;)
         if ((*at)->rule == rule && strcmp((*at)->subject, subject) == 0)
             *at = (*at)->next;
@@ -413,42 +513,63 @@ static void take_clear(struct check *check, const struct event *event)
             at = &(*at)->next;
 }
 
-static void alerts_raised_event(struct check *check, const struct event *event)
+static void take_event(struct check *check, const struct event *event)
 {
     struct alerts_raised *state = check_state(check);
     const struct strategy *strategy = check_setup(check)->strategy;
+    bool is_lock = is_change_of(event, strategy->lock.table);
+    bool is_job = is_change_of(event, strategy->jobs.table);
 
-    /* First the state up to now: an event that ends a condition does not excuse what came before.
-     */
-    if (event->t_ns != state->checked_ns || event_is(event, "alert.cleared"))
-        pass_time(check, event->t_ns, event->step);
-    watch_monitor(check, event);
-    if (is_change_of(event, strategy->lock.table))
+    state->is_changed |= is_lock || is_job;
+    if (is_lock)
         take_lock(check, event);
-    else if (is_change_of(event, strategy->jobs.table))
+    else if (is_job)
         take_job(check, event);
     else if (event_is(event, strategy->alerts.contention_event))
         take_failure(check, event);
-    else if (event_is(event, "db.clock"))
-        take_clock(check, event);
     else if (event_is(event, "alert"))
         take_alert(check, event);
     else if (event_is(event, "alert.cleared"))
         take_clear(check, event);
+    else if (rule_alert(check, RULE_DEAD_LETTER) != NULL)
+        take_queue_event(check, event);
 }
 
+static void alerts_raised_event(struct check *check, const struct event *event)
+{
+    struct alerts_raised *state = check_state(check);
+
+    if (state->watchers == NULL)
+        state->watchers = watchers_new(check_arena(check), alert_view(check)->monitor_role);
+    /* First the state up to now: an event that ends a cause does not excuse what came before. */
+    if (event->t_ns != state->checked_ns || event_is(event, "alert.cleared"))
+        pass_time(check, event->t_ns, event->step);
+    watchers_event(state->watchers, event);
+    take_event(check, event);
+}
+
+/* What was acted on and never told is never going to be. */
 static void alerts_raised_end(struct check *check, const struct check_end *end)
 {
+    struct alerts_raised *state = check_state(check);
+
+    if (state->watchers == NULL)
+        return;
     pass_time(check, end->last.t_ns, end->last.step);
+    for (const struct cause *at = state->causes; at != NULL; at = at->next)
+        if (at->acted_on && !at->alerted && rule_alert(check, at->rule) != NULL)
+            fail_silent(check, at, end->last.t_ns, end->last.step);
 }
 
 const struct invariant invariant_alerts_raised = {
     .name = "alerts_raised",
-    .verifies = "stale locks, jobs that run too long and contention are alerted about in time, and "
-                "nothing else is",
-    .does_not_verify = "alerts while a monitor is disturbed; that alerts are cleared; severities",
+    .verifies = "stale, lost and doubled locks, jobs that run too long, contention and dead "
+                "letters are alerted about in time and for as long as they last, and nothing else",
+    .does_not_verify =
+        "silence while no monitor is able to look; that alerts are ever cleared; severities",
     .state_size = sizeof(struct alerts_raised),
     .applies = alerts_raised_applies,
     .event = alerts_raised_event,
+    .committed = alerts_raised_committed,
     .end = alerts_raised_end,
 };

@@ -240,6 +240,8 @@ static void put_expectation(struct strbuf *out, const struct scenario *scenario)
         strbuf_puts(out, "pass");
     else
         strbuf_printf(out, "violates %s", scenario->expect_invariant->name);
+    for (size_t i = 0; i < scenario->expect_also_count; i++)
+        strbuf_printf(out, ", or %s", scenario->expect_also[i]->name);
 }
 
 static void list_scenarios(struct strbuf *out)

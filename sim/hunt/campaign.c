@@ -286,16 +286,20 @@ int campaign_lane_count_default(void)
 
 static void set_met(struct campaign_scenario *item)
 {
-    int64_t expected_count = 0;
-    for (size_t i = 0; i < item->scenario->invariant_count; i++)
-        if (item->scenario->invariants[i] == item->scenario->expect_invariant)
-            expected_count = item->by_invariant[i];
+    int64_t found_count = 0, expected_count = 0;
+    for (size_t i = 0; i < item->scenario->invariant_count; i++) {
+        const struct invariant *invariant = item->scenario->invariants[i];
+        if (invariant == item->scenario->expect_invariant)
+            found_count = item->by_invariant[i];
+        if (scenario_expects(item->scenario, invariant))
+            expected_count += item->by_invariant[i];
+    }
     bool clean = item->outcomes[RUN_DIVERGED] == 0 && item->outcomes[RUN_INFRASTRUCTURE] == 0 &&
                  item->seed_count > 0;
     if (item->scenario->expect == EXPECT_PASS)
         item->met = clean && item->outcomes[RUN_PASS] == item->seed_count;
     else
-        item->met = clean && expected_count > 0 && expected_count == item->outcomes[RUN_VIOLATION];
+        item->met = clean && found_count > 0 && expected_count == item->outcomes[RUN_VIOLATION];
 }
 
 static uint64_t combine(const uint64_t *hashes, uint64_t count)

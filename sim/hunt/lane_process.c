@@ -37,8 +37,7 @@ enum failure_kind failure_kind_of(const struct scenario *scenario, enum run_outc
 {
     if (outcome != RUN_VIOLATION)
         return FAILURE_UNKNOWN;
-    bool expected = scenario->expect == EXPECT_VIOLATION && scenario->expect_invariant == invariant;
-    return expected ? FAILURE_EXPECTED : FAILURE_UNEXPECTED;
+    return scenario_expects(scenario, invariant) ? FAILURE_EXPECTED : FAILURE_UNEXPECTED;
 }
 
 char *lane_failure_file(const char *out_dir, const struct scenario *scenario,

@@ -48,7 +48,9 @@ struct scenario {
     int64_t chaos_ns, settle_ns;
     int64_t step_count_max;
     enum expect_kind expect;
-    const struct invariant *expect_invariant; /* EXPECT_VIOLATION */
+    const struct invariant *expect_invariant; /* EXPECT_VIOLATION: must break */
+    const struct invariant *expect_also[SCENARIO_INVARIANT_COUNT_MAX]; /* may break as well */
+    size_t expect_also_count;
     struct workload *workload;
 };
 
@@ -69,6 +71,8 @@ struct scenario *scenario_parse_with(const char *file, const char *text, size_t 
                                      struct diags *diags);
 /* NULL is allowed. */
 void scenario_free(struct scenario *scenario);
+/* May a run of it break this invariant? */
+bool scenario_expects(const struct scenario *scenario, const struct invariant *invariant);
 
 /* ---- the workload: lists of entries with the strategy's keys ---- */
 

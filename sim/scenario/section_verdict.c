@@ -106,11 +106,41 @@ void read_invariants(struct walk *walk, const struct yaml_node *node, struct sce
 
 /* ---- expect ---- */
 
+/* One that is checked, or NULL when it was reported. */
+static const struct invariant *find_checked(struct walk *walk, const struct yaml_node *node,
+                                            const char *where, const struct scenario *scenario)
+{
+    const struct invariant *invariant = find_invariant(walk, node, where, scenario);
+    if (invariant == NULL || scenario->invariant_count == 0 || is_checked(scenario, invariant))
+        return invariant;
+    yaml_error(walk->diags, node, "%s: `%s` is not among the invariants of this scenario", where,
+               invariant->name);
+    return NULL;
+}
+
+/* What else may break first: a design with two flaws shows now the one, now the other. */
+static void read_also(struct walk *walk, const struct yaml_node *list, struct scenario *scenario)
+{
+    if (list->count == 0)
+        yaml_error(walk->diags, list, "expect.also: the list is empty, leave it out");
+    for (const struct yaml_entry *item = list->first; item != NULL; item = item->next) {
+        const struct invariant *also = find_checked(walk, item->value, "expect.also", scenario);
+        if (also == NULL)
+            continue;
+        if (scenario_expects(scenario, also)) {
+            yaml_error(walk->diags, item->value, "expect.also: `%s` is named twice", also->name);
+            continue;
+        }
+        FP_ASSERT(scenario->expect_also_count < SCENARIO_INVARIANT_COUNT_MAX);
+        scenario->expect_also[scenario->expect_also_count++] = also;
+    }
+}
+
 static void read_violates(struct walk *walk, const struct yaml_node *map, struct scenario *scenario)
 {
     struct expect_config {
-        const struct yaml_node *violates;
-    } config = {NULL};
+        const struct yaml_node *violates, *also;
+    } config = {NULL, NULL};
     static const char *const forms[] = {"the name of an invariant", NULL};
     static const struct field fields[] = {
         {.key = "violates",
@@ -119,20 +149,27 @@ static void read_violates(struct walk *walk, const struct yaml_node *map, struct
          .offset = offsetof(struct expect_config, violates),
          .required = true,
          .about = "the invariant that must break"},
+        {.key = "also",
+         .type = FIELD_LIST,
+         .offset = offsetof(struct expect_config, also),
+         .about = "invariants that may break first in some seeds"},
     };
     if (!walk_map(walk, map, "expect", fields, FP_COUNT(fields), &config))
         return;
-    const struct invariant *invariant =
-        find_invariant(walk, config.violates, "expect.violates", scenario);
-    if (invariant == NULL)
-        return;
-    if (scenario->invariant_count > 0 && !is_checked(scenario, invariant)) {
-        yaml_error(walk->diags, config.violates,
-                   "expect.violates: `%s` is not among the invariants of this scenario",
-                   invariant->name);
-    }
     scenario->expect = EXPECT_VIOLATION;
-    scenario->expect_invariant = invariant;
+    scenario->expect_invariant = find_checked(walk, config.violates, "expect.violates", scenario);
+    if (config.also != NULL)
+        read_also(walk, config.also, scenario);
+}
+
+bool scenario_expects(const struct scenario *scenario, const struct invariant *invariant)
+{
+    if (scenario->expect != EXPECT_VIOLATION)
+        return false;
+    for (size_t i = 0; i < scenario->expect_also_count; i++)
+        if (scenario->expect_also[i] == invariant)
+            return true;
+    return scenario->expect_invariant == invariant;
 }
 
 void read_expect(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)

@@ -22,7 +22,7 @@ static const char *const fixture_id[] = {"id", NULL};
 static const char *const fixture_lock_key[] = {"cluster_id", "job_id", NULL};
 static const char *const fixture_lock_columns[] = {"token", "expires_at", NULL};
 static const char *const fixture_job_columns[] = {"cluster_id", "type", "status", "error_code",
-                                                  "group",      "root", NULL};
+                                                  "group",      "root", "started_at", NULL};
 static const char *const fixture_cluster_columns[] = {"status", "token", NULL};
 static const struct watched_table fixture_watched[] = {
     {.table = "clusters", .key = fixture_id, .columns = fixture_cluster_columns},
@@ -76,6 +76,7 @@ static const struct strategy fixture_strategy = {
              .code_column = "error_code",
              .group_column = "group",
              .root_column = "root",
+             .started_column = "started_at",
              .pending = "PENDING",
              .running = "RUNNING",
              .succeeded = "SUCCEEDED",
@@ -84,13 +85,21 @@ static const struct strategy fixture_strategy = {
     .alerts = {.monitor_role = "janitor",
                .round_ns = FIXTURE_ROUND_NS,
                .stale_lock = "Stale",
+               .stale_lock_code = "TIMEOUT",
                .stale_after_ns = 5 * NS_PER_MIN,
                .long_job = "Long",
                .long_after_ns = 90 * NS_PER_MIN,
                .contention = "Contention",
                .contention_event = "lock.refused",
                .contention_count = 3,
-               .contention_window_ns = NS_PER_MIN},
+               .contention_window_ns = NS_PER_MIN,
+               .dead_letter = "Letter",
+               .dead_letter_after_ns = NS_PER_HOUR,
+               .dead_letter_hidden_ns = 10 * NS_PER_MIN,
+               .lockless = "Lockless",
+               .lockless_code = "LOCK_LOST",
+               .double_lock = "Double",
+               .double_lock_code = "HELD_TWICE"},
 };
 
 /* ---- the run ---- */
@@ -145,13 +154,23 @@ static inline void cluster(const char *op, const char *id, const char *status, c
                 status, "token", "1", was ? "was.status" : NULL, was, NULL);
 }
 
-/* A job for the cluster of that name, of that type, with its key as group's and root's default. */
+/* A job for the cluster of that name, of that type, with its key as group's and root's default,
+ * that started so long after the start of the run. */
+static inline void job_since(const char *op, const char *id, const char *of, const char *type,
+                             const char *status, const char *code, const char *was,
+                             int64_t started_ns)
+{
+    char started[WALLTEXT_SIZE];
+    walltext_format(VIRTUAL_EPOCH_NS + started_ns, started);
+    trace_event(fixture.trace, "row", "worker-1", "table", "jobs", "op", op, "id", id, "cluster_id",
+                of, "type", type, "status", status, "error_code", code, "group", of, "root", id,
+                "started_at", started, was ? "was.status" : NULL, was, NULL);
+}
+
 static inline void job(const char *op, const char *id, const char *of, const char *type,
                        const char *status, const char *code, const char *was)
 {
-    trace_event(fixture.trace, "row", "worker-1", "table", "jobs", "op", op, "id", id, "cluster_id",
-                of, "type", type, "status", status, "error_code", code, "group", of, "root", id,
-                was ? "was.status" : NULL, was, NULL);
+    job_since(op, id, of, type, status, code, was, fixture.t_ns);
 }
 
 /* It expires so long after the start of the run. */

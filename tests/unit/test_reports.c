@@ -246,6 +246,19 @@ static void test_reports_other_violation_than_expected_is_a_violation(void **sta
     assert_non_null(strstr(strbuf_str(&text), "\nVIOLATION of lock_exclusive in caught"));
 }
 
+/* One that may break as well is none that counts. */
+static void test_reports_also_expected_is_caught(void **state)
+{
+    (void)state;
+    scenarios[CAUGHT].expect_also[0] = invariants[1];
+    scenarios[CAUGHT].expect_also_count = 1;
+    items[CAUGHT].outcomes[RUN_VIOLATION] = 40;
+    items[CAUGHT].by_invariant[1] = 3;
+    report_terminal(&report, false, &text);
+    assert_non_null(strstr(strbuf_str(&text), "caught: single_owner broken in 37 of 100 seeds"));
+    assert_null(strstr(strbuf_str(&text), "lock_exclusive in caught"));
+}
+
 static void test_reports_divergence_and_trouble_are_said(void **state)
 {
     (void)state;
@@ -587,6 +600,7 @@ int main(void)
         cmocka_unit_test_setup(test_reports_all_as_expected_gives_no_findings, make),
         cmocka_unit_test_setup(test_reports_colour_is_there_only_when_asked, make),
         cmocka_unit_test_setup(test_reports_other_violation_than_expected_is_a_violation, make),
+        cmocka_unit_test_setup(test_reports_also_expected_is_caught, make),
         cmocka_unit_test_setup(test_reports_divergence_and_trouble_are_said, make),
         cmocka_unit_test_setup(test_reports_nothing_run_gives_no_summary, make),
         cmocka_unit_test_setup(test_reports_interrupt_and_time_are_said, make),

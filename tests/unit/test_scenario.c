@@ -136,6 +136,22 @@ static void test_scenario_full_fills_every_part(void **state)
     assert_int_equal(scenario->step_count_max, 100);
     assert_int_equal(scenario->expect, EXPECT_VIOLATION);
     assert_ptr_equal(scenario->expect_invariant, &fake_single_owner);
+    assert_int_equal(scenario->expect_also_count, 0);
+    assert_true(scenario_expects(scenario, &fake_single_owner));
+    assert_false(scenario_expects(scenario, &fake_settles));
+    scenario_free(scenario);
+}
+
+static void test_scenario_also_names_what_else_may_break(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        parse_good("scenario: demo\nabout: a test\nstrategy: job_locks\n"
+                   "expect: {violates: single_owner, also: [settles]}\n");
+    assert_ptr_equal(scenario->expect_invariant, &fake_single_owner);
+    assert_int_equal(scenario->expect_also_count, 1);
+    assert_true(scenario_expects(scenario, &fake_single_owner));
+    assert_true(scenario_expects(scenario, &fake_settles));
     scenario_free(scenario);
 }
 
@@ -664,6 +680,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_scenario_minimal_has_all_defaults),
         TEST(test_scenario_full_fills_every_part),
+        TEST(test_scenario_also_names_what_else_may_break),
         TEST(test_scenario_faults_fill_their_configs),
         TEST(test_scenario_workload_gives_values_and_defaults),
         TEST(test_scenario_as_written_has_the_documents_weaknesses),

@@ -1,7 +1,7 @@
 -- name: insert_job
 -- The id comes from the client, so that asking twice makes one job.
-INSERT INTO jobs (id, cluster_id, type, worker_count, message_group, queue_group, root_id)
-VALUES ($1, $2, $3, $4, $5, $5, $1)
+INSERT INTO jobs (id, cluster_id, type, worker_count, message_group, root_id)
+VALUES ($1, $2, $3, $4, $5, $1)
 ON CONFLICT (id) DO NOTHING;
 
 -- name: insert_cluster

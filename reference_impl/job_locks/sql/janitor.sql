@@ -4,7 +4,7 @@
 -- lockless:  a RUNNING job that holds nothing
 -- double:    two acquisitions of one cluster's lock without an end between them; the later worker, and
 --            the earlier job and worker
--- forgotten: a job whose message was lost; the queue's group
+-- forgotten: a job whose message was lost
 -- expired:   a cluster whose time to live is over
 -- ahead:     a cluster whose time to live will be over
 -- slow:      a job that has been RUNNING for more than 90 minutes
@@ -20,7 +20,7 @@ SELECT 'slow', cluster_id, id, '', '', ''
 FROM jobs
 WHERE status = 'RUNNING' AND started_at < now() - interval '90 minutes'
 UNION ALL
-SELECT 'forgotten', cluster_id, id, queue_group, '', ''
+SELECT 'forgotten', cluster_id, id, '', '', ''
 FROM jobs
 WHERE status = 'PENDING' AND enqueued_at < now() - interval '60 minutes'
 UNION ALL
@@ -57,8 +57,8 @@ WITH free AS (
     WHERE id IN (SELECT id FROM free)
     RETURNING id
 )
-INSERT INTO jobs (id, cluster_id, type, message_group, queue_group, root_id)
-SELECT next.id, $1, 'JANITOR_DESTROY', 'cluster-' || $1, 'cluster-' || $1, next.id
+INSERT INTO jobs (id, cluster_id, type, message_group, root_id)
+SELECT next.id, $1, 'JANITOR_DESTROY', 'cluster-' || $1, next.id
 FROM due, (SELECT 'ttl-' || $1 || '-' || count(*) + 1 AS id
            FROM jobs
            WHERE cluster_id = $1 AND type = 'JANITOR_DESTROY') next
@@ -67,7 +67,7 @@ WHERE NOT EXISTS (SELECT 1
                   WHERE cluster_id = $1
                     AND type IN ('DESTROY', 'JANITOR_DESTROY')
                     AND status IN ('PENDING', 'RUNNING'))
-RETURNING id, queue_group;
+RETURNING id;
 
 -- name: touch_job
 UPDATE jobs SET enqueued_at = now()

@@ -14,8 +14,8 @@ RETURNING type, attempt, root_id;
 UPDATE clusters SET status = $2 WHERE id = $1 AND status = $3;
 
 -- name: insert_retry
-INSERT INTO jobs (id, cluster_id, type, worker_count, message_group, place, queue_group, attempt, root_id)
-SELECT $2, cluster_id, type, worker_count, message_group, place, $3, attempt + 1, root_id
+INSERT INTO jobs (id, cluster_id, type, worker_count, message_group, place, attempt, root_id)
+SELECT $2, cluster_id, type, worker_count, message_group, place, attempt + 1, root_id
 FROM jobs
 WHERE id = $1
 ON CONFLICT (id) DO NOTHING;

@@ -1,13 +1,18 @@
 -- name: enter_section
--- Of the document, on a connection of its own: the lock belongs to the session, and goes with it.
+-- Within a transaction that lasts as long as the section: the lock is held exactly as long as the
+-- transaction is good, and a pooler cannot give the session to somebody else meanwhile.
+SELECT pg_advisory_xact_lock(hashtext($1));
+
+-- name: enter_section_of_session
+-- Of the document: the lock belongs to the session, and to each time that it was asked for.
 SELECT pg_advisory_lock(hashtext($1));
 
--- name: leave_section
+-- name: leave_section_of_session
 SELECT pg_advisory_unlock(hashtext($1));
 
 -- name: check_section
--- That there is an answer says that the session lives and with it the lock. The answer says whether
--- the run is to end.
+-- That there is an answer says that the transaction is good and with it the lock. The answer says
+-- whether the run is to end.
 SELECT EXISTS (SELECT 1 FROM stop_requests WHERE worker = $1 AND job_id = $2);
 
 -- name: obey_stop
