@@ -14,7 +14,8 @@
  *
  * Does not verify: silence while every monitor is disturbed (killed, stopped, waiting for a lock,
  * cut off) and for two rounds after; what a monitor raises or clears within two rounds of being
- * disturbed itself; that an alert is ever cleared; severities; other alerts. */
+ * disturbed itself, or of a step of the database's clock; that an alert is ever cleared;
+ * severities; other alerts. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ struct cause {
     const char *key; /* tells causes of one rule apart: a job, a resource, a letter */
     int64_t since_ns;
     int64_t until_ns; /* INT64_MAX: it lasts */
+    int64_t wall_ns;  /* it is due by the database's clock; 0: by no clock */
     bool acted_on;
     bool alerted;
 };
@@ -70,6 +72,8 @@ struct alerts_raised {
     bool is_changed; /* rows of jobs or locks, in the commit that is being read */
     int64_t failures_ns[CONTENTION_COUNT_MAX]; /* a ring of the latest */
     int64_t failure_count;
+    bool clock_was_stepped;
+    int64_t clock_stepped_ns;
 };
 
 static const struct alert_view *alert_view(const struct check *check)
@@ -141,6 +145,21 @@ static struct cause *cause_add(struct check *check, enum rule rule, const char *
     return cause;
 }
 
+/* When the database's clock shows that; not before now, since nobody can have seen it: a transaction
+ * may commit long after the time that it has written down. */
+static int64_t due_ns(const struct check *check, int64_t wall_ns, int64_t now_ns)
+{
+    int64_t t_ns = check_when_ns(check_setup(check), wall_ns);
+    return t_ns > now_ns ? t_ns : now_ns;
+}
+
+static void cause_add_by_clock(struct check *check, enum rule rule, const char *subject,
+                               const char *key, int64_t wall_ns, int64_t now_ns)
+{
+    int64_t since_ns = due_ns(check, wall_ns, now_ns);
+    cause_add(check, rule, subject, key, since_ns)->wall_ns = wall_ns;
+}
+
 /* The oldest one that lasts, of this rule and key; NULL: none. */
 static struct cause *cause_find(struct check *check, enum rule rule, const char *key)
 {
@@ -198,6 +217,19 @@ static const char *describe(struct check *check, const struct cause *cause)
                         check_time_text(check, cause->since_ns));
 }
 
+/* The database's clock was stepped, or its rate has changed: what is due by it is due sooner or
+ * later than was reckoned. */
+static void take_clock(struct check *check, const struct event *event)
+{
+    struct alerts_raised *state = check_state(check);
+
+    for (struct cause *at = state->causes; at != NULL; at = at->next)
+        if (at->wall_ns != 0 && at->until_ns == INT64_MAX)
+            at->since_ns = due_ns(check, at->wall_ns, event->t_ns);
+    state->clock_was_stepped = true;
+    state->clock_stepped_ns = event->t_ns;
+}
+
 /* ---- silence ---- */
 
 /* Has somebody's time to alert passed? What ended in time needs none, unless it was acted on. A
@@ -207,9 +239,9 @@ static bool is_overdue(struct check *check, const struct cause *cause, int64_t t
     const struct alerts_raised *state = check_state(check);
     bool must = cause->acted_on || cause->rule == RULE_CONTENTION || cause->until_ns == INT64_MAX;
     must &= rule_alert(check, cause->rule) != NULL;
-    int64_t due_ns = cause->since_ns + hidden_ns(check, cause->rule) + grace_ns(check);
+    int64_t last_ns = cause->since_ns + hidden_ns(check, cause->rule) + grace_ns(check);
 
-    return must && !cause->alerted && t_ns > due_ns &&
+    return must && !cause->alerted && t_ns > last_ns &&
            watchers_able(state->watchers, t_ns - grace_ns(check) - 1, t_ns);
 }
 
@@ -251,14 +283,6 @@ static void pass_time(struct check *check, int64_t t_ns, int64_t step)
 
 /* ---- where causes come from: locks ---- */
 
-/* A transaction may commit long after the time that it has written down, by the database's clock:
- * nobody can see it before. */
-static int64_t seen_from_ns(const struct check *check, const struct event *event, int64_t wall_ns)
-{
-    int64_t t_ns = wall_ns - check_setup(check)->db_epoch_ns;
-    return t_ns > event->t_ns ? t_ns : event->t_ns;
-}
-
 static void take_lock(struct check *check, const struct event *event)
 {
     const struct lock_view *lock = &check_setup(check)->strategy->lock;
@@ -276,8 +300,8 @@ static void take_lock(struct check *check, const struct event *event)
     cause_end(check, RULE_STALE_LOCK, job, event->t_ns);
     if (strcmp(op, "delete") == 0)
         return;
-    cause_add(check, RULE_STALE_LOCK, resource, job,
-              seen_from_ns(check, event, expires_ns + alert_view(check)->stale_after_ns));
+    cause_add_by_clock(check, RULE_STALE_LOCK, resource, job,
+                       expires_ns + alert_view(check)->stale_after_ns, event->t_ns);
 }
 
 static int lock_count_of(struct check *check, const char *resource)
@@ -337,8 +361,8 @@ static void take_job(struct check *check, const struct event *event)
         check_unknown(check, event, "a job whose start cannot be read: %s", event->line);
         return;
     }
-    cause_add(check, RULE_LONG_JOB, key, key,
-              seen_from_ns(check, event, started_ns + alert_view(check)->long_after_ns));
+    cause_add_by_clock(check, RULE_LONG_JOB, key, key,
+                       started_ns + alert_view(check)->long_after_ns, event->t_ns);
 }
 
 /* What can only be said when all of a commit has been read. */
@@ -459,10 +483,12 @@ static bool find_rule(const struct check *check, const struct event *event, enum
     return false;
 }
 
-/* May one who was held up be late with what it says? */
+/* May one who was held up be late with what it says, or have looked by another clock? */
 static bool is_excused(struct check *check, const struct event *event)
 {
     const struct alerts_raised *state = check_state(check);
+    if (state->clock_was_stepped && event->t_ns - state->clock_stepped_ns <= grace_ns(check))
+        return true;
     return watchers_interrupted(state->watchers, event->who, event->t_ns - grace_ns(check));
 }
 
@@ -527,6 +553,8 @@ static void take_event(struct check *check, const struct event *event)
         take_job(check, event);
     else if (event_is(event, strategy->alerts.contention_event))
         take_failure(check, event);
+    else if (event_is(event, "db.clock"))
+        take_clock(check, event);
     else if (event_is(event, "alert"))
         take_alert(check, event);
     else if (event_is(event, "alert.cleared"))

@@ -327,6 +327,50 @@ static void test_alerts_raised_job_that_runs_on_fails(void **state)
     assert_broken("no Long by 1h40m1ns, though job j1 ran too long from 1h30m on");
 }
 
+/* ---- a clock that is stepped ---- */
+
+static void step_clock(const char *ahead_ns)
+{
+    trace_event(fixture.trace, "db.clock", "database", "ahead_ns", ahead_ns, "rate_ppm", "0", NULL);
+}
+
+/* Forward: what would have been due in an hour is due now. */
+static void test_alerts_raised_clock_forward_makes_a_lock_stale_at_once(void **state)
+{
+    (void)state;
+    lock("insert", "demo", "j1", "1", NS_PER_HOUR);
+    later(5 * NS_PER_MIN);
+    step_clock("3600000000000");
+    later(GRACE_NS);
+    tick();
+    assert_holds();
+    later(1);
+    tick();
+    assert_broken("no Stale by 15m1ns, though the lock on demo was stale from 5m on");
+}
+
+static void test_alerts_raised_clock_back_puts_off_what_is_due(void **state)
+{
+    (void)state;
+    run_job(NS_PER_DAY);
+    later(5 * NS_PER_MIN);
+    step_clock("-3600000000000");
+    later(140 * NS_PER_MIN);
+    tick();
+    assert_holds();
+    alert("Long", "j1");
+    assert_broken("without a cause");
+}
+
+static void test_alerts_raised_alert_by_the_clock_before_its_step_passes(void **state)
+{
+    (void)state;
+    take_lock();
+    step_clock("-3600000000000");
+    alert("Stale", "demo");
+    assert_holds();
+}
+
 /* ---- contention ---- */
 
 static void refuse(int count)
@@ -688,6 +732,9 @@ int main(void)
         ALERT_TEST(test_alerts_raised_job_committed_late_has_its_time_from_then_on),
         ALERT_TEST(test_alerts_raised_job_that_ends_needs_none),
         ALERT_TEST(test_alerts_raised_job_that_runs_on_fails),
+        ALERT_TEST(test_alerts_raised_clock_forward_makes_a_lock_stale_at_once),
+        ALERT_TEST(test_alerts_raised_clock_back_puts_off_what_is_due),
+        ALERT_TEST(test_alerts_raised_alert_by_the_clock_before_its_step_passes),
         ALERT_TEST(test_alerts_raised_few_failures_need_none),
         ALERT_TEST(test_alerts_raised_contention_without_alert_fails),
         ALERT_TEST(test_alerts_raised_contention_alerted_passes),
