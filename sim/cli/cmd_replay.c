@@ -8,13 +8,14 @@
 #include "sim/cli/gather.h"
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
+#include "sim/cli/pg_options.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
 
 struct replay_config {
     int64_t seed;
     bool json, quiet;
-    const char *pg_bin;
+    struct pg_choice pg;
     struct args_list set;
 };
 
@@ -32,11 +33,7 @@ static const struct option replay_options[] = {
      .offset = AT(set),
      .value = "PATH=VALUE",
      .about = "with a scenario: put a value in place of the scenario's"},
-    {.name = "pg-bin",
-     .type = OPTION_TEXT,
-     .offset = AT(pg_bin),
-     .value = "DIR",
-     .about = "the folder of initdb and postgres [found by itself]"},
+    PG_OPTIONS(AT(pg)),
     {.name = "json",
      .type = OPTION_FLAG,
      .offset = AT(json),
@@ -102,11 +99,14 @@ static void note_other_server(const struct failure *failure, const struct single
 static int run_and_tell(const struct replay_config *config, const struct scenario *scenario,
                         uint64_t seed, const struct failure *failure)
 {
-    struct pg_server_options server = {.bin_dir = config->pg_bin, .cpu = -1};
+    struct pg_server_options server;
     struct single single;
     struct run_result result;
     struct strbuf why = STRBUF_INIT;
-    int code = EXIT_INFRASTRUCTURE;
+    int code = pg_options_take(&command_replay, &config->pg, &server);
+    if (code != EXIT_PASS)
+        return code;
+    code = EXIT_INFRASTRUCTURE;
     run_result_init(&result);
     if (single_open(&single, &server, &why)) {
         struct run_replay replay = {0};
@@ -114,7 +114,10 @@ static int run_and_tell(const struct replay_config *config, const struct scenari
             replay = (struct run_replay){failure->streams, failure->stream_count, failure->lines};
         note_other_server(failure, &single);
         single_run(&single, scenario, seed, failure ? &replay : NULL, &result);
-        struct replay_report report = {scenario, failure, &result, run_lane_trace(single.runs)};
+        struct pg_environment environment;
+        pg_server_describe(single.server, &environment);
+        struct replay_report report = {scenario, failure, &result, run_lane_trace(single.runs),
+                                       &environment};
         tell(config, &report);
         code = exit_code_of(&report);
         single_close(&single);

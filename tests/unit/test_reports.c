@@ -134,7 +134,7 @@ static int make(void **state)
                                       .wall_ns = 10 * NS_PER_S,
                                       .start_ns = 1500 * NS_PER_MS,
                                       .lane_count = 2,
-                                      .server_version = "15.18"};
+                                      .environment = {.kind = "local", .version = "15.18", .parking = true}};
     strbuf_clear(&text);
     return 0;
 }
