@@ -96,19 +96,16 @@ static void note_other_server(const struct failure *failure, const struct single
                 now);
 }
 
-static int run_and_tell(const struct replay_config *config, const struct scenario *scenario,
-                        uint64_t seed, const struct failure *failure)
+static int run_and_tell(const struct replay_config *config, const struct pg_server_options *server,
+                        const struct scenario *scenario, uint64_t seed,
+                        const struct failure *failure)
 {
-    struct pg_server_options server;
     struct single single;
     struct run_result result;
     struct strbuf why = STRBUF_INIT;
-    int code = pg_options_take(&command_replay, &config->pg, &server);
-    if (code != EXIT_PASS)
-        return code;
-    code = EXIT_INFRASTRUCTURE;
+    int code = EXIT_INFRASTRUCTURE;
     run_result_init(&result);
-    if (single_open(&single, &server, &why)) {
+    if (single_open(&single, server, &why)) {
         struct run_replay replay = {0};
         if (failure)
             replay = (struct run_replay){failure->streams, failure->stream_count, failure->lines};
@@ -151,7 +148,8 @@ static struct scenario *parse_embedded(const struct failure *failure)
     return scenario;
 }
 
-static int replay_failure(const struct replay_config *config, const char *file)
+static int replay_failure(const struct replay_config *config,
+                          const struct pg_server_options *server, const char *file)
 {
     struct strbuf why = STRBUF_INIT;
     struct failure *failure = failure_read(file, &why);
@@ -167,7 +165,7 @@ static int replay_failure(const struct replay_config *config, const char *file)
                     "warning: recorded with engine %d, this is engine %d: the same choices may "
                     "lead elsewhere\n",
                     failure->engine_version, FP_ENGINE_VERSION);
-        code = run_and_tell(config, scenario, failure->seed, failure);
+        code = run_and_tell(config, server, scenario, failure->seed, failure);
     }
     scenario_free(scenario);
     failure_free(failure);
@@ -177,7 +175,8 @@ static int replay_failure(const struct replay_config *config, const char *file)
 
 /* ---- a scenario ---- */
 
-static int replay_scenario(const struct replay_config *config, const char *file)
+static int replay_scenario(const struct replay_config *config,
+                           const struct pg_server_options *server, const char *file)
 {
     static struct gathered gathered;
     int code = gather(&gathered, &file, 1, &config->set);
@@ -185,7 +184,7 @@ static int replay_scenario(const struct replay_config *config, const char *file)
         code = command_usage(&command_replay, "%s: expected one scenario, found %zu", file,
                              gathered.count);
     if (code == EXIT_PASS)
-        code = run_and_tell(config, gathered.scenarios[0], (uint64_t)config->seed, NULL);
+        code = run_and_tell(config, server, gathered.scenarios[0], (uint64_t)config->seed, NULL);
     gather_release(&gathered);
     return code;
 }
@@ -201,14 +200,18 @@ static int replay_run(const struct args *args, const void *config)
     const struct replay_config *replay = config;
     const char *file = args->operands[0];
     bool is_scenario = ends_with(file, ".yaml") || ends_with(file, ".yml");
+    struct pg_server_options server;
+    int code = pg_options_take(&command_replay, &replay->pg, &server);
+    if (code != EXIT_PASS)
+        return code;
     if (is_given(args, "seed") && !ends_with(file, ".jsonl"))
-        return replay_scenario(replay, file);
+        return replay_scenario(replay, &server, file);
     if (is_scenario)
         return command_usage(&command_replay, "%s is a scenario and needs --seed", file);
     if (is_given(args, "seed") || is_given(args, "set"))
         return command_usage(&command_replay, "%s replays as it was recorded: no --seed, no --set",
                              file);
-    return replay_failure(replay, file);
+    return replay_failure(replay, &server, file);
 }
 
 const struct command command_replay = {
