@@ -6,6 +6,7 @@
 
 #include "faults/fault.h"
 #include "fp_version.h"
+#include "reports/environment.h"
 #include "reports/sums.h"
 #include "sim/core/json_out.h"
 
@@ -152,7 +153,8 @@ static void put_speed(struct json_out *out, const struct campaign_report *report
 static void put_circumstances(struct json_out *out, const struct campaign_report *report)
 {
     put_int(out, "jobs", report->lane_count);
-    put_string(out, "server", report->server_version);
+    put_string(out, "server", report->environment.version);
+    report_environment_json(&report->environment, out);
     put_string(out, "version", FP_VERSION);
     put_string(out, "commit", FP_GIT_COMMIT);
     put_int(out, "engine", FP_ENGINE_VERSION);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/environment.h"
 #include "reports/events.h"
 #include "sim/core/json_out.h"
 
@@ -88,6 +89,19 @@ static void put_summary(struct strbuf *out, const struct replay_report *report)
     strbuf_putc(out, '\n');
 }
 
+/* Only what a reader would not expect: another place than this machine, or less than all promises.
+ */
+static void put_environment(struct strbuf *out, const struct pg_environment *environment)
+{
+    if (!environment || strcmp(environment->kind, "local") == 0)
+        return;
+    strbuf_puts(out, "on ");
+    report_environment(environment, 1, out);
+    if (environment->off[0] != '\0')
+        strbuf_printf(out, "; not promised: %s", environment->off);
+    strbuf_putc(out, '\n');
+}
+
 void report_replay(const struct replay_report *report, bool events, struct strbuf *out)
 {
     const struct run_result *result = report->result;
@@ -99,6 +113,7 @@ void report_replay(const struct replay_report *report, bool events, struct strbu
         strbuf_putc(out, '\n');
     }
     put_summary(out, report);
+    put_environment(out, report->environment);
 }
 
 /* ---- for machines ---- */
@@ -147,6 +162,8 @@ void report_replay_json(const struct replay_report *report, struct strbuf *text)
     json_key(&out, "step");
     json_int(&out, result->step);
     put_string(&out, "sentence", strbuf_str(&result->sentence));
+    if (report->environment)
+        report_environment_json(report->environment, &out);
     json_object_end(&out);
     json_out_finish(&out);
     strbuf_putc(text, '\n');

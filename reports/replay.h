@@ -11,6 +11,7 @@ struct replay_report {
     const struct failure *failure; /* NULL: a seed was run, nothing was compared */
     const struct run_result *result;
     const struct trace *trace;
+    const struct pg_environment *environment; /* NULL: not told */
 };
 
 /* The run is not the recorded one: another event, hash, verdict or invariant. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "faults/fault.h"
+#include "reports/environment.h"
 #include "reports/sums.h"
 
 #define NAME_WIDTH_MAX 48
@@ -232,11 +233,12 @@ static void put_tried(struct strbuf *out, const struct campaign_report *report,
     put_count(out, (int64_t)(sums_per_s(sums->seed_count, report->wall_ns) + 0.5));
     strbuf_puts(out, " seeds/s, ");
     put_count(out, (int64_t)(sums_per_s(sums->counts.steps, report->wall_ns) + 0.5));
-    strbuf_printf(out,
-                  " steps/s\n             on %d %s of PostgreSQL %s, which took %.1f s to start "
-                  "and stop\n",
-                  report->lane_count, report->lane_count == 1 ? "server" : "servers",
-                  report->server_version, (double)report->start_ns / (double)NS_PER_S);
+    strbuf_puts(out, " steps/s\n             on ");
+    report_environment(&report->environment, report->lane_count, out);
+    strbuf_printf(out, ", which took %.1f s to start and stop\n",
+                  (double)report->start_ns / (double)NS_PER_S);
+    if (report->environment.off[0] != '\0')
+        strbuf_printf(out, "not promised %s\n", report->environment.off);
 }
 
 static void put_database(struct strbuf *out, const struct run_counts *counts)

@@ -8,13 +8,14 @@
 #include "sim/cli/gather.h"
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
+#include "sim/cli/pg_options.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
 
 struct replay_config {
     int64_t seed;
     bool json, quiet;
-    const char *pg_bin;
+    struct pg_choice pg;
     struct args_list set;
 };
 
@@ -32,11 +33,7 @@ static const struct option replay_options[] = {
      .offset = AT(set),
      .value = "PATH=VALUE",
      .about = "with a scenario: put a value in place of the scenario's"},
-    {.name = "pg-bin",
-     .type = OPTION_TEXT,
-     .offset = AT(pg_bin),
-     .value = "DIR",
-     .about = "the folder of initdb and postgres [found by itself]"},
+    PG_OPTIONS(AT(pg)),
     {.name = "json",
      .type = OPTION_FLAG,
      .offset = AT(json),
@@ -99,22 +96,25 @@ static void note_other_server(const struct failure *failure, const struct single
                 now);
 }
 
-static int run_and_tell(const struct replay_config *config, const struct scenario *scenario,
-                        uint64_t seed, const struct failure *failure)
+static int run_and_tell(const struct replay_config *config, const struct pg_server_options *server,
+                        const struct scenario *scenario, uint64_t seed,
+                        const struct failure *failure)
 {
-    struct pg_server_options server = {.bin_dir = config->pg_bin, .cpu = -1};
     struct single single;
     struct run_result result;
     struct strbuf why = STRBUF_INIT;
     int code = EXIT_INFRASTRUCTURE;
     run_result_init(&result);
-    if (single_open(&single, &server, &why)) {
+    if (single_open(&single, server, &why)) {
         struct run_replay replay = {0};
         if (failure)
             replay = (struct run_replay){failure->streams, failure->stream_count, failure->lines};
         note_other_server(failure, &single);
         single_run(&single, scenario, seed, failure ? &replay : NULL, &result);
-        struct replay_report report = {scenario, failure, &result, run_lane_trace(single.runs)};
+        struct pg_environment environment;
+        pg_server_describe(single.server, &environment);
+        struct replay_report report = {scenario, failure, &result, run_lane_trace(single.runs),
+                                       &environment};
         tell(config, &report);
         code = exit_code_of(&report);
         single_close(&single);
@@ -148,7 +148,8 @@ static struct scenario *parse_embedded(const struct failure *failure)
     return scenario;
 }
 
-static int replay_failure(const struct replay_config *config, const char *file)
+static int replay_failure(const struct replay_config *config,
+                          const struct pg_server_options *server, const char *file)
 {
     struct strbuf why = STRBUF_INIT;
     struct failure *failure = failure_read(file, &why);
@@ -164,7 +165,7 @@ static int replay_failure(const struct replay_config *config, const char *file)
                     "warning: recorded with engine %d, this is engine %d: the same choices may "
                     "lead elsewhere\n",
                     failure->engine_version, FP_ENGINE_VERSION);
-        code = run_and_tell(config, scenario, failure->seed, failure);
+        code = run_and_tell(config, server, scenario, failure->seed, failure);
     }
     scenario_free(scenario);
     failure_free(failure);
@@ -174,7 +175,8 @@ static int replay_failure(const struct replay_config *config, const char *file)
 
 /* ---- a scenario ---- */
 
-static int replay_scenario(const struct replay_config *config, const char *file)
+static int replay_scenario(const struct replay_config *config,
+                           const struct pg_server_options *server, const char *file)
 {
     static struct gathered gathered;
     int code = gather(&gathered, &file, 1, &config->set);
@@ -182,7 +184,7 @@ static int replay_scenario(const struct replay_config *config, const char *file)
         code = command_usage(&command_replay, "%s: expected one scenario, found %zu", file,
                              gathered.count);
     if (code == EXIT_PASS)
-        code = run_and_tell(config, gathered.scenarios[0], (uint64_t)config->seed, NULL);
+        code = run_and_tell(config, server, gathered.scenarios[0], (uint64_t)config->seed, NULL);
     gather_release(&gathered);
     return code;
 }
@@ -198,14 +200,18 @@ static int replay_run(const struct args *args, const void *config)
     const struct replay_config *replay = config;
     const char *file = args->operands[0];
     bool is_scenario = ends_with(file, ".yaml") || ends_with(file, ".yml");
+    struct pg_server_options server;
+    int code = pg_options_take(&command_replay, &replay->pg, &server);
+    if (code != EXIT_PASS)
+        return code;
     if (is_given(args, "seed") && !ends_with(file, ".jsonl"))
-        return replay_scenario(replay, file);
+        return replay_scenario(replay, &server, file);
     if (is_scenario)
         return command_usage(&command_replay, "%s is a scenario and needs --seed", file);
     if (is_given(args, "seed") || is_given(args, "set"))
         return command_usage(&command_replay, "%s replays as it was recorded: no --seed, no --set",
                              file);
-    return replay_failure(replay, file);
+    return replay_failure(replay, &server, file);
 }
 
 const struct command command_replay = {

@@ -8,6 +8,7 @@
 #include "sim/cli/gather.h"
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
+#include "sim/cli/pg_options.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
 
@@ -18,11 +19,11 @@
 struct run_config {
     int64_t seeds, seed, first_seed, time_ns, jobs;
     bool json, check_determinism, trace, quiet, verbose, no_colour;
-    const char *out, *pg_bin, *pg, *search;
+    const char *out, *search;
+    struct pg_choice pg;
     struct args_list set;
 };
 
-static const char *const pg_words[] = {"local", NULL};
 static const char *const search_words[] = {"random", NULL};
 
 #define AT(member) offsetof(struct run_config, member)
@@ -90,18 +91,7 @@ static const struct option run_options[] = {
      .type = OPTION_FLAG,
      .offset = AT(trace),
      .about = "with --seed: write the events and the metrics, pass or not"},
-    {.name = "pg",
-     .type = OPTION_WORD,
-     .offset = AT(pg),
-     .words = pg_words,
-     .value = "WHERE",
-     .fallback = "local",
-     .about = "where PostgreSQL runs"},
-    {.name = "pg-bin",
-     .type = OPTION_TEXT,
-     .offset = AT(pg_bin),
-     .value = "DIR",
-     .about = "the folder of initdb and postgres [found by itself]"},
+    PG_OPTIONS(AT(pg)),
     {.name = "json",
      .type = OPTION_FLAG,
      .offset = AT(json),
@@ -164,7 +154,6 @@ campaign_options_of(const struct args *args, const struct run_config *config, si
         .check_determinism = config->check_determinism,
         .recheck_per_million = RECHECK_PER_MILLION,
         .out_dir = config->out,
-        .server = {.bin_dir = config->pg_bin, .cpu = -1},
     };
     if (!one_seed && !is_given(args, "time") && !is_given(args, "seeds") && scenario_count > 1)
         options.time_ns = FOLDER_TIME_NS;
@@ -276,10 +265,11 @@ static void run_campaign(const struct run_config *config, const struct gathered 
 }
 
 static int run_gathered(const struct args *args, const struct run_config *config,
-                        const struct gathered *gathered)
+                        const struct pg_server_options *server, const struct gathered *gathered)
 {
     struct campaign_report report;
     struct campaign_options options = campaign_options_of(args, config, gathered->count);
+    options.server = *server;
     run_campaign(config, gathered, &options, &report);
     int code = campaign_exit_code(&report);
     if (config->trace && !report.interrupted && !report.lane_failed) {
@@ -296,12 +286,15 @@ static int run_run(const struct args *args, const void *config)
 {
     static struct gathered gathered;
     const struct run_config *run = config;
+    struct pg_server_options server;
     int code = check_options(args, run);
+    if (code == EXIT_PASS)
+        code = pg_options_take(&command_run, &run->pg, &server);
     if (code != EXIT_PASS)
         return code;
     code = gather(&gathered, args->operands, args->operand_count, &run->set);
     if (code == EXIT_PASS)
-        code = run_gathered(args, run, &gathered);
+        code = run_gathered(args, run, &server, &gathered);
     gather_release(&gathered);
     return code;
 }

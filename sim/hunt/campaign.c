@@ -124,8 +124,7 @@ static void take_message(struct campaign *campaign, const struct record *record)
         take_record(campaign, record);
         break;
     case RECORD_READY:
-        snprintf(campaign->report->server_version, sizeof campaign->report->server_version, "%.31s",
-                 record->sentence);
+        record_take_environment(record->sentence, &campaign->report->environment);
         break;
     case RECORD_TROUBLE:
         note_trouble(campaign, record->sentence);

@@ -62,7 +62,7 @@ struct campaign_report {
     int64_t wall_ns;  /* of the campaign, without starting servers */
     int64_t start_ns; /* starting the servers took so long */
     int lane_count;
-    char server_version[32];
+    struct pg_environment environment; /* of the lanes; all zero: none came up */
     bool interrupted;
     bool out_of_time;
     bool lane_failed;      /* a lane died, or could not start: infrastructure */

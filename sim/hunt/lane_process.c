@@ -65,6 +65,16 @@ static void lane_trouble(struct lane *lane, const char *text)
 
 /* ---- begin and end ---- */
 
+static void tell_ready(struct lane *lane)
+{
+    struct strbuf text = STRBUF_INIT;
+    struct pg_environment environment;
+    pg_server_describe(lane->server, &environment);
+    record_put_environment(&environment, &text);
+    tell(lane, RECORD_READY, strbuf_str(&text));
+    strbuf_release(&text);
+}
+
 static bool lane_open(struct lane *lane, int index)
 {
     struct strbuf why = STRBUF_INIT;
@@ -76,7 +86,7 @@ static bool lane_open(struct lane *lane, int index)
     if (err == ERR_OK) {
         cpu_pin(server_options.cpu);
         lane->runs = run_lane_new(lane->pg);
-        tell(lane, RECORD_READY, pg_server_version(lane->server));
+        tell_ready(lane);
     } else {
         lane_trouble(lane, strbuf_str(&why));
     }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -69,4 +70,29 @@ void record_reader_release(struct record_reader *reader)
 {
     strbuf_release(&reader->bytes);
     reader->at = 0;
+}
+
+/* One line each; the last may be empty. */
+void record_put_environment(const struct pg_environment *environment, struct strbuf *text)
+{
+    strbuf_printf(text, "%s\n%s\n%s\n%d\n%s", environment->kind, environment->version,
+                  environment->image, environment->parking, environment->off);
+}
+
+static const char *take_line(const char *at, char *out, size_t out_size)
+{
+    size_t size = strcspn(at, "\n");
+    snprintf(out, out_size, "%.*s", (int)size, at);
+    return at[size] == '\0' ? at + size : at + size + 1;
+}
+
+void record_take_environment(const char *text, struct pg_environment *environment)
+{
+    char parking[4];
+    text = take_line(text, environment->kind, sizeof environment->kind);
+    text = take_line(text, environment->version, sizeof environment->version);
+    text = take_line(text, environment->image, sizeof environment->image);
+    text = take_line(text, parking, sizeof parking);
+    environment->parking = parking[0] == '1';
+    (void)take_line(text, environment->off, sizeof environment->off);
 }

@@ -6,7 +6,8 @@
 
 #define RECORD_TEXT_SIZE_MAX 4096
 
-/* RECORD_REACHED: lines of a count, a space and what was reached so often, of one scenario. */
+/* RECORD_READY: what the lane's server runs on, as record_put_environment writes it.
+ * RECORD_REACHED: lines of a count, a space and what was reached so often, of one scenario. */
 enum record_kind { RECORD_RUN, RECORD_READY, RECORD_TROUBLE, RECORD_REACHED };
 
 struct record {
@@ -22,6 +23,9 @@ struct record {
     uint32_t text_size;
     char sentence[RECORD_TEXT_SIZE_MAX]; /* terminated */
 };
+
+void record_put_environment(const struct pg_environment *environment, struct strbuf *text);
+void record_take_environment(const char *text, struct pg_environment *environment);
 
 /* False: the parent is gone. */
 bool record_send(int socket, struct record *record);

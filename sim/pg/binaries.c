@@ -22,8 +22,9 @@ static bool has_program(const char *dir, size_t dir_size, const char *program)
     return found;
 }
 
-static bool has_programs(const char *dir, size_t dir_size)
+static bool has_server(const char *dir, size_t dir_size, const char *ignored)
 {
+    (void)ignored;
     for (size_t i = 0; i < FP_COUNT(programs); i++)
         if (!has_program(dir, dir_size, programs[i]))
             return false;
@@ -31,14 +32,15 @@ static bool has_programs(const char *dir, size_t dir_size)
 }
 
 /* Calls `test` for the directories of PATH; gives the first that passes, NULL otherwise. */
-static const char *find_in_path(bool (*test)(const char *dir, size_t dir_size), size_t *dir_size)
+typedef bool dir_test(const char *dir, size_t dir_size, const char *program);
+static const char *find_in_path(dir_test *test, const char *program, size_t *dir_size)
 {
     const char *part = rundir_environment("PATH");
     if (part == NULL)
         return NULL;
     for (int i = 0; i < PATH_PART_COUNT_MAX; i++) {
         *dir_size = strcspn(part, ":");
-        if (part[0] == '/' && test(part, *dir_size))
+        if (part[0] == '/' && test(part, *dir_size, program))
             return part;
         if (part[*dir_size] == '\0')
             return NULL;
@@ -47,26 +49,26 @@ static const char *find_in_path(bool (*test)(const char *dir, size_t dir_size), 
     return NULL;
 }
 
-static bool has_pg_config(const char *dir, size_t dir_size)
+char *pg_find_program(const char *name)
 {
-    return has_program(dir, dir_size, "pg_config");
+    size_t size;
+    const char *dir = find_in_path(has_program, name, &size);
+    return dir != NULL ? fp_format("%.*s/%s", (int)size, dir, name) : NULL;
 }
 
 static bool ask_pg_config(struct strbuf *dir)
 {
     struct strbuf output = STRBUF_INIT, ignored = STRBUF_INIT;
-    size_t size;
 
-    const char *where = find_in_path(has_pg_config, &size);
-    if (where == NULL)
+    char *program = pg_find_program("pg_config");
+    if (program == NULL)
         return false;
-    char *program = fp_format("%.*s/pg_config", (int)size, where);
     const char *const argv[] = {program, "--bindir", NULL};
     struct spawn spawn = {
         .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1, .cpu = -1};
     bool found = spawn_capture(&spawn, &output, &ignored) == ERR_OK;
     size_t line_size = strcspn(strbuf_str(&output), "\n");
-    found = found && line_size > 0 && has_programs(strbuf_str(&output), line_size);
+    found = found && line_size > 0 && has_server(strbuf_str(&output), line_size, NULL);
     if (found)
         strbuf_add(dir, strbuf_str(&output), line_size);
     strbuf_release(&output);
@@ -78,7 +80,7 @@ static bool ask_pg_config(struct strbuf *dir)
 static bool look_in_path(struct strbuf *dir)
 {
     size_t size;
-    const char *found = find_in_path(has_programs, &size);
+    const char *found = find_in_path(has_server, NULL, &size);
     if (found == NULL)
         return false;
     strbuf_add(dir, found, size);
@@ -100,7 +102,7 @@ static bool look_in_pattern(const char *pattern, struct strbuf *dir)
         return false;
     for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i];
-        if (!has_programs(path, strlen(path)))
+        if (!has_server(path, strlen(path), NULL))
             continue;
         if (best == NULL || version_of(path) > version_of(best))
             best = path;
@@ -115,7 +117,7 @@ static bool look_in_pattern(const char *pattern, struct strbuf *dir)
 static enum err take_wanted(const char *wanted_dir, struct strbuf *dir, struct strbuf *why)
 {
     char real[PATH_MAX];
-    if (realpath(wanted_dir, real) != NULL && has_programs(real, strlen(real))) {
+    if (realpath(wanted_dir, real) != NULL && has_server(real, strlen(real), NULL)) {
         strbuf_puts(dir, real);
         return ERR_OK;
     }

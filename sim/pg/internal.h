@@ -79,7 +79,8 @@ struct pg_session {
     int64_t opened_sequence;
     enum session_state state;
     PGconn *conn;
-    int pid;
+    int pid;          /* as the server calls it */
+    pid_t signal_pid; /* as this process does; 0: unknown, it cannot be stopped */
     bool gate_held;
     uint64_t prepared[STATEMENT_COUNT_MAX / 64];
     int64_t clock_sent_ns; /* -1: unknown to the server */
@@ -107,6 +108,7 @@ struct pg_session {
 
 struct pg_lane {
     struct pg_server *server;
+    char *role, *database; /* of the sessions, quoted for SQL */
     PGconn *control;
     int control_pid;
     struct pg_session sessions[SESSION_COUNT_MAX];

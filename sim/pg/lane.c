@@ -11,11 +11,30 @@
 
 #define DEADLOCK_TIMEOUT_MS_DEFAULT 50
 
+/* For every session of the actors from its beginning; it lasts as long as the database. */
+static enum err set_for_sessions(struct pg_lane *lane, const char *setting)
+{
+    struct strbuf sql = STRBUF_INIT;
+    strbuf_printf(&sql, "ALTER ROLE %s IN DATABASE %s SET %s", lane->role, lane->database, setting);
+    enum err err = control_run(lane, sql.text);
+    strbuf_release(&sql);
+    return err;
+}
+
+static char *quoted(struct pg_lane *lane, const char *name)
+{
+    char *escaped = PQescapeIdentifier(lane->control, name, strlen(name));
+    FP_ASSERT(escaped);
+    char *copy = fp_strdup(escaped);
+    PQfreemem(escaped);
+    return copy;
+}
+
 static enum err lane_configure(struct pg_lane *lane)
 {
-    enum err err = control_run(
-        lane, "ALTER ROLE fencepost IN DATABASE fencepost SET search_path = public, fencepost, "
-              "pg_catalog");
+    lane->role = quoted(lane, pg_server_role(lane->server));
+    lane->database = quoted(lane, pg_server_database(lane->server));
+    enum err err = set_for_sessions(lane, "search_path = public, fencepost, pg_catalog");
     if (err != ERR_OK)
         return err;
     return pg_lane_set_deadlock_timeout(lane, DEADLOCK_TIMEOUT_MS_DEFAULT);
@@ -65,16 +84,21 @@ void pg_lane_close(struct pg_lane *lane)
     PQfinish(lane->control);
     strbuf_release(&lane->wipe_sql);
     strbuf_release(&lane->trouble);
+    free(lane->role);
+    free(lane->database);
     free(lane);
 }
 
 enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms)
 {
-    char sql[96];
-    snprintf(sql, sizeof sql, "ALTER ROLE fencepost SET deadlock_timeout = %d", timeout_ms);
+    char setting[64];
+    lane->deadlock_timeout_ms = pg_server_deadlock_timeout_ms(lane->server);
+    if (lane->deadlock_timeout_ms > 0)
+        return ERR_OK;
+    snprintf(setting, sizeof setting, "deadlock_timeout = %d", timeout_ms);
     lane_disconnect(lane);
     lane->deadlock_timeout_ms = timeout_ms;
-    return control_run(lane, sql);
+    return set_for_sessions(lane, setting);
 }
 
 void pg_lane_set_parking(struct pg_lane *lane, bool parking)
@@ -103,8 +127,10 @@ const char *pg_lane_server_version(const struct pg_lane *lane)
 static enum err run_as_owner(struct pg_lane *lane, const char *sql, struct strbuf *why)
 {
     struct strbuf script = STRBUF_INIT;
-    strbuf_puts(&script, "SET ROLE fencepost;\nSET search_path = public, fencepost, pg_catalog;\n"
-                         "SET fencepost.clock = '2026-01-01 00:00:00+00';\n");
+    strbuf_printf(&script,
+                  "SET ROLE %s;\nSET search_path = public, fencepost, pg_catalog;\n"
+                  "SET fencepost.clock = '2026-01-01 00:00:00+00';\n",
+                  lane->role);
     strbuf_puts(&script, sql);
     strbuf_puts(&script, ";\nRESET ROLE;\nRESET search_path;\n");
     enum err err = control_run(lane, script.text);
@@ -148,6 +174,20 @@ static void note_schema(struct pg_lane *lane, const char *sql)
     lane->has_clock_defaults |= strcasestr(sql, "DEFAULT") && sql_names_clock(sql);
 }
 
+static enum err empty_database(struct pg_lane *lane)
+{
+    struct strbuf sql = STRBUF_INIT;
+    strbuf_printf(&sql,
+                  "DROP SCHEMA IF EXISTS fencepost CASCADE;"
+                  "DROP SCHEMA IF EXISTS public CASCADE;"
+                  "CREATE SCHEMA public AUTHORIZATION %s;"
+                  "SELECT pg_advisory_unlock_all();",
+                  lane->role);
+    enum err err = control_run(lane, sql.text);
+    strbuf_release(&sql);
+    return err;
+}
+
 enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why)
 {
     lane_disconnect(lane);
@@ -158,10 +198,7 @@ enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, s
     note_schema(lane, schema->schema_sql);
     for (size_t i = 0; i < schema->patch_count; i++)
         note_schema(lane, schema->patches[i]);
-    enum err err = control_run(lane, "DROP SCHEMA IF EXISTS fencepost CASCADE;"
-                                     "DROP SCHEMA IF EXISTS public CASCADE;"
-                                     "CREATE SCHEMA public AUTHORIZATION fencepost;"
-                                     "SELECT pg_advisory_unlock_all();");
+    enum err err = empty_database(lane);
     if (err == ERR_OK)
         err = control_run(lane, pg_shadow_sql);
     if (err != ERR_OK) {

@@ -86,7 +86,7 @@ void park_stop(struct pg_session *session)
     lane->stirred = true;
     if (!lane->parking)
         return;
-    int stopped = kill(session->pid, SIGSTOP);
+    int stopped = kill(session->signal_pid, SIGSTOP);
     FP_ASSERT(stopped == 0);
     int64_t waited_ns = realtime_ns() - session->wait_began_ns;
     if (waited_ns > lane->deadlock_timeout_ms * NS_PER_MS * PARK_SHARE_MAX_PERCENT / 100)
@@ -101,7 +101,7 @@ void park_continue(struct pg_session *session)
     session->lane->stirred = true;
     session->wait_began_ns = realtime_ns();
     if (session->lane->parking)
-        kill(session->pid, SIGCONT);
+        kill(session->signal_pid, SIGCONT);
 }
 
 static void list_blocked(struct pg_lane *lane, struct strbuf *pids)

@@ -37,6 +37,18 @@ static void ignore_notice(void *self, const PGresult *notice)
     (void)notice;
 }
 
+/* A waiter that could not be stopped would make the run another than the seed's. */
+static bool find_process(struct pg_lane *lane, struct pg_session *session)
+{
+    session->signal_pid = pg_server_signal_pid(lane->server, session->pid);
+    if (session->signal_pid > 0)
+        return true;
+    lane_trouble(lane, "the process of a new session is not to be found");
+    PQfinish(session->conn);
+    session->conn = NULL;
+    return false;
+}
+
 enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
 {
     FP_ASSERT(session->state == SESSION_GONE);
@@ -49,6 +61,8 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
         return ERR_INFRASTRUCTURE;
     }
     session->pid = PQbackendPID(session->conn);
+    if (pg_server_can_signal(lane->server) && !find_process(lane, session))
+        return ERR_INFRASTRUCTURE;
     PQsetErrorVerbosity(session->conn, PQERRORS_TERSE);
     PQsetErrorContextVisibility(session->conn, PQSHOW_CONTEXT_NEVER);
     PQsetNoticeReceiver(session->conn, ignore_notice, NULL);

@@ -16,6 +16,7 @@
 #include "sim/pg/spawn.h"
 
 #define PROC_PATH_SIZE_MAX 64
+#define PROC_NAME_SIZE_MAX 40
 #define PROC_TEXT_SIZE_MAX 4096
 #define KILL_ROUND_COUNT_MAX 2000
 #define KILL_PAUSE_MS 2
@@ -31,8 +32,7 @@ int process_open(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* The whole of a small file, terminated. Returns its size, or -1. */
-static ssize_t read_file(const char *path, char *text, size_t text_size)
+ssize_t process_read_file(const char *path, char *text, size_t text_size)
 {
     FP_ASSERT(text_size > 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -51,7 +51,7 @@ static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t text_si
 {
     char path[PROC_PATH_SIZE_MAX];
     snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-    return read_file(path, text, text_size);
+    return process_read_file(path, text, text_size);
 }
 
 uint64_t process_start_ticks(pid_t pid)
@@ -73,7 +73,7 @@ uint64_t process_start_ticks(pid_t pid)
 
 void process_boot_id(char boot_id[static BOOT_ID_SIZE_MAX])
 {
-    if (read_file("/proc/sys/kernel/random/boot_id", boot_id, BOOT_ID_SIZE_MAX) < 0)
+    if (process_read_file("/proc/sys/kernel/random/boot_id", boot_id, BOOT_ID_SIZE_MAX) < 0)
         boot_id[0] = '\0';
     boot_id[strcspn(boot_id, "\n")] = '\0';
 }
@@ -102,6 +102,45 @@ static bool has_cluster_title(const char *command, const char *cluster_name)
     if (cluster_name == NULL || strncmp(command, prefix, strlen(prefix)) != 0)
         return false;
     return strncmp(command + strlen(prefix), cluster_name, strlen(cluster_name)) == 0;
+}
+
+bool process_title_holds(pid_t pid, const char *text)
+{
+    static const char prefix[] = "postgres: ";
+    char command[PROC_TEXT_SIZE_MAX];
+    if (read_proc(pid, "cmdline", command, sizeof(command)) <= 0)
+        return false;
+    return strncmp(command, prefix, strlen(prefix)) == 0 && strstr(command, text) != NULL;
+}
+
+pid_t process_inner_pid(pid_t pid)
+{
+    static const char key[] = "\nNSpid:";
+    char text[PROC_TEXT_SIZE_MAX];
+    if (read_proc(pid, "status", text, sizeof(text)) <= 0)
+        return 0;
+    char *line = strstr(text, key);
+    if (line == NULL)
+        return 0;
+    line += strlen(key);
+    line[strcspn(line, "\n")] = '\0';
+    const char *last = strrchr(line, '\t');
+    return last != NULL ? (pid_t)strtol(last, NULL, 10) : 0;
+}
+
+pid_t process_child_by_inner_pid(pid_t parent, pid_t inner_pid)
+{
+    char name[PROC_NAME_SIZE_MAX];
+    char children[PROC_TEXT_SIZE_MAX];
+
+    snprintf(name, sizeof(name), "task/%d/children", (int)parent);
+    if (read_proc(parent, name, children, sizeof(children)) <= 0)
+        return 0;
+    char *at = children;
+    for (long child = strtol(at, &at, 10); child > 0; child = strtol(at, &at, 10))
+        if (process_inner_pid((pid_t)child) == inner_pid)
+            return (pid_t)child;
+    return 0;
 }
 
 static bool command_is_in(pid_t pid, const struct process_place *place)
@@ -200,7 +239,7 @@ static ssize_t read_pid_file(const char *data_dir, char *text, size_t text_size)
     int size = snprintf(path, sizeof(path), "%s/postmaster.pid", data_dir);
     if (size < 0 || (size_t)size >= sizeof(path))
         return -1;
-    return read_file(path, text, text_size);
+    return process_read_file(path, text, text_size);
 }
 
 pid_t postmaster_pid(const char *data_dir, uid_t *uid)

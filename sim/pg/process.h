@@ -25,6 +25,17 @@ uint64_t process_start_ticks(pid_t pid);
 /* Differs after every boot; "" when the kernel does not tell. */
 void process_boot_id(char boot_id[static BOOT_ID_SIZE_MAX]);
 
+/* The whole of a small file, terminated. Returns its size, or -1. */
+ssize_t process_read_file(const char *path, char *text, size_t text_size);
+
+/* A server process whose title begins with "postgres: " and holds `text`. The title names the
+ * cluster, the role and the database. */
+bool process_title_holds(pid_t pid, const char *text);
+/* The number that process has in the innermost of its process namespaces; 0: unknown. */
+pid_t process_inner_pid(pid_t pid);
+/* The child of `parent` that has the number `inner_pid` in its own process namespace; 0: none. */
+pid_t process_child_by_inner_pid(pid_t parent, pid_t inner_pid);
+
 /* What the processes of interest have in common. */
 struct process_place {
     const char *dir;          /* a real path; they run in it or below it */

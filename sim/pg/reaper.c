@@ -13,9 +13,8 @@
 #define DISMISS_TIMEOUT_MS 10000
 #define DISMISSAL 'd'
 
-/* The reaper's own descriptors. It keeps the run directory's lock until it is done, so that no
- * other fencepost comes to clean up the same directory. */
-enum { SOCKET_FD = 3, OWNER_FD = 4, FIRST_UNUSED_FD = 5, PARKING_FD_MIN = 16 };
+/* The reaper's own descriptors. */
+enum { SOCKET_FD = 3, KEPT_FD = 4, FIRST_UNUSED_FD = 5, PARKING_FD_MIN = 16 };
 
 static void ignore_signals(void)
 {
@@ -30,18 +29,18 @@ static void ignore_signals(void)
 }
 
 /* A caller that reads our standard output to its end must not wait for the reaper. */
-static bool take_descriptors(int socket_fd, int owner_fd)
+static bool take_descriptors(int socket_fd, int kept_fd)
 {
     int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     int parked_null = fcntl(null_fd, F_DUPFD, PARKING_FD_MIN);
     int parked_socket = fcntl(socket_fd, F_DUPFD, PARKING_FD_MIN);
-    int parked_owner = fcntl(owner_fd, F_DUPFD, PARKING_FD_MIN);
+    int parked_kept = fcntl(kept_fd >= 0 ? kept_fd : null_fd, F_DUPFD, PARKING_FD_MIN);
 
-    if (parked_null < 0 || parked_socket < 0 || parked_owner < 0)
+    if (parked_null < 0 || parked_socket < 0 || parked_kept < 0)
         return false;
     for (int target = 0; target < SOCKET_FD; target++)
         (void)dup2(parked_null, target);
-    if (dup2(parked_socket, SOCKET_FD) < 0 || dup2(parked_owner, OWNER_FD) < 0)
+    if (dup2(parked_socket, SOCKET_FD) < 0 || dup2(parked_kept, KEPT_FD) < 0)
         return false;
     closefrom(FIRST_UNUSED_FD);
     return true;
@@ -57,20 +56,21 @@ static bool wait_for_end(void)
     return size == 0 || message != DISMISSAL;
 }
 
-_Noreturn static void reaper_run(const struct rundir *rundir, int socket_fd)
+_Noreturn static void reaper_run(reaper_clean *clean, const void *self, int kept_fd, int socket_fd)
 {
     ignore_signals();
     (void)setsid();
     (void)prctl(PR_SET_NAME, "fencepost-reap");
     (void)chdir("/");
-    if (!take_descriptors(socket_fd, rundir->owner_fd))
+    if (!take_descriptors(socket_fd, kept_fd))
         _exit(1);
     if (wait_for_end())
-        (void)rundir_destroy(rundir->path);
+        clean(self);
     _exit(0);
 }
 
-enum err reaper_start(const struct rundir *rundir, struct reaper *reaper, struct strbuf *why)
+enum err reaper_start(reaper_clean *clean, const void *self, int kept_fd, struct reaper *reaper,
+                      struct strbuf *why)
 {
     sigset_t all, before;
     int ends[2];
@@ -83,7 +83,7 @@ enum err reaper_start(const struct rundir *rundir, struct reaper *reaper, struct
     sigprocmask(SIG_SETMASK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
-        reaper_run(rundir, ends[1]);
+        reaper_run(clean, self, kept_fd, ends[1]);
     int fork_error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     close(ends[1]);

@@ -1,53 +1,93 @@
-/* A PostgreSQL server of our own: made, started, stopped, and gone afterwards in every case. */
+/* A PostgreSQL server for one lane: made, started, stopped, and gone afterwards in every case.
+ *
+ * There are three kinds. local: a server of our own on this machine. docker: one in a container of
+ * our own. A connection string: a server that somebody else runs, on which we have a database of
+ * our own and touch nothing else. */
 #ifndef FENCEPOST_SERVER_H
 #define FENCEPOST_SERVER_H
+
+#include <sys/types.h>
 
 #include "sim/core/base.h"
 #include "sim/core/err.h"
 #include "sim/core/strbuf.h"
 
+#define PG_IMAGE_DEFAULT "postgres:18"
+
 struct pg_server;
 
 struct pg_server_options {
+    const char *where;    /* "local", "docker" or a connection string; NULL: local */
+    const char *image;    /* docker: NULL for PG_IMAGE_DEFAULT */
     const char *bin_dir;  /* NULL: look in PATH and in the usual places */
     const char *work_dir; /* NULL: FENCEPOST_TMPDIR, /dev/shm when it has room, else /tmp */
     int cpu;              /* pin the server to this CPU; -1: do not */
+    const volatile bool
+        *interrupted; /* ends a long wait when it becomes true; NULL: nothing does */
 };
+
+/* Is `where` understood, and are the other options for that kind? False with `why`, a usage error.
+ */
+bool pg_server_options_check(const struct pg_server_options *options, struct strbuf *why);
+/* "local", "docker" or "dsn". */
+const char *pg_server_kind_name(const struct pg_server_options *options);
 
 /* Where the server's programs are. ERR_INFRASTRUCTURE: none found; `why` says where it looked and
  * how to get them. On ERR_OK `dir` is filled. */
 enum err pg_find_binaries(const char *wanted_dir, struct strbuf *dir, struct strbuf *why);
 
-/* Make the template data directory once for this process (initdb), under a run directory that
- * belongs to this process. Call before lanes are forked. ERR_INFRASTRUCTURE with `why`. Also starts
- * the reaper, a child process that cleans up when this process and every lane forked from it are
- * dead: waitpid(-1) in this process may see it. */
+/* Once for this process, what all its lanes share: local makes the template data directory (initdb)
+ * under a run directory that belongs to this process, docker gets the image, a connection string is
+ * tried. Call before lanes are forked. ERR_INFRASTRUCTURE with `why`. Also starts the reaper, a
+ * child process that cleans up when this process and every lane forked from it are dead:
+ * waitpid(-1) in this process may see it. */
 enum err pg_template_make(const struct pg_server_options *options, struct strbuf *why);
-/* Removes the run directory of this process with everything in it; servers that still run there are
- * killed. Does nothing when there is none, and in a forked lane. */
+/* Removes all that, with every server that still runs. Does nothing when there is none, and in a
+ * forked lane. */
 void pg_template_remove(void);
 
-/* Copy the template and start a server on it: Unix socket only. ERR_INFRASTRUCTURE with `why`.
- * Caller ends it with pg_server_stop. May be called in a forked lane. What an earlier, dead user of
- * the same lane number left is removed first. The server dies with the thread that calls this. */
+/* Start the lane's server, or make its database. ERR_INFRASTRUCTURE with `why`. Caller ends it with
+ * pg_server_stop. May be called in a forked lane. What an earlier, dead user of the same lane
+ * number left is removed first. A local server, on a Unix socket only, dies with the thread that
+ * calls this. */
 enum err pg_server_start(const struct pg_server_options *options, int lane,
                          struct pg_server **server, struct strbuf *why);
 /* Immediate stop, directory removed, also when backends are stopped. NULL is allowed. */
 void pg_server_stop(struct pg_server *server);
 
-/* "host=... dbname=fencepost user=..."; owned by the server. The first is for the actors' sessions:
- * the role fencepost, no superuser, owner of the database, deadlock_timeout 50 ms. The second is
- * for the harness: the superuser fencepost_admin. */
+/* "host=... dbname=fencepost user=..."; owned by the server. The first is for the actors' sessions,
+ * the second for the harness. On a server of our own these are the role fencepost, no superuser,
+ * owner of the database, deadlock_timeout 50 ms, and the superuser fencepost_admin. By connection
+ * string both are the role it names. */
 const char *pg_server_conninfo(const struct pg_server *server);
 const char *pg_server_admin_conninfo(const struct pg_server *server);
+/* The role and the database of the sessions; quote them in SQL. */
+const char *pg_server_role(const struct pg_server *server);
+const char *pg_server_database(const struct pg_server *server);
+/* The server's own deadlock_timeout where the role may not set another; 0: it may. */
+int pg_server_deadlock_timeout_ms(const struct pg_server *server);
 const char *pg_server_version(const struct pg_server *server); /* "15.18" */
 /* May this process send signals to the backends? */
 bool pg_server_can_signal(const struct pg_server *server);
+/* The process to signal for a backend that the server calls `backend_pid`. 0: not to be found. */
+pid_t pg_server_signal_pid(const struct pg_server *server, int backend_pid);
+
+/* What it runs on, for the report. */
+struct pg_environment {
+    char kind[16];    /* "local", "docker", "dsn" */
+    char version[32]; /* of the server */
+    char image[256];  /* docker's; else "" */
+    bool parking;     /* waiters are stopped, so the order in which they go on is ours */
+    char off[768];    /* what cannot be promised there, in words; "": nothing */
+};
+void pg_server_describe(const struct pg_server *server, struct pg_environment *environment);
+
 /* The last lines of the server's log, for an infrastructure message. */
 void pg_server_log_tail(const struct pg_server *server, struct strbuf *out);
 
-/* Find what dead fenceposts left behind (servers, directories) and remove it. Never touches what
- * belongs to a living one or is not ours. Returns how many run directories were removed. */
+/* Find what dead fenceposts left behind (servers, directories; containers, databases where this
+ * kind makes them) and remove it. Never touches what belongs to a living one or is not ours.
+ * Returns how many were removed. */
 int pg_remove_leftovers(const struct pg_server_options *options);
 
 #endif

@@ -2,7 +2,7 @@
 -- that the harness sends along with statements; randomness from a sequence that every seed restarts.
 
 CREATE SCHEMA fencepost;
-GRANT USAGE ON SCHEMA fencepost TO fencepost;
+GRANT USAGE ON SCHEMA fencepost TO PUBLIC;
 
 -- fencepost.clock is the database's clock when the statement was sent. fencepost.now is set, for one
 -- transaction only, when the clock has moved on since the transaction began.
@@ -29,7 +29,7 @@ $$;
 
 -- Not transactional, as real randomness is not: a rolled-back draw is not drawn again.
 CREATE SEQUENCE fencepost.draw;
-GRANT USAGE ON SEQUENCE fencepost.draw TO fencepost;
+GRANT USAGE ON SEQUENCE fencepost.draw TO PUBLIC;
 
 CREATE FUNCTION fencepost.random() RETURNS double precision LANGUAGE sql VOLATILE AS $$
     SELECT ('x' || pg_catalog.substr(pg_catalog.md5(pg_catalog.nextval('fencepost.draw')::text), 1, 13))

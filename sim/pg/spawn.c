@@ -258,7 +258,8 @@ enum err spawn_start(const struct spawn *spawn, pid_t *pid, struct strbuf *why)
     pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0)
-        child_run(spawn, environment, parent, report[1]);
+        child_run(spawn, spawn->keeps_environment ? (const char *const *)environ : environment,
+                  parent, report[1]);
     int fork_error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     strbuf_release(&library_path);

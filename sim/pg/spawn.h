@@ -33,7 +33,11 @@ struct spawn {
     int stderr_fd;                  /* -1: /dev/null */
     int cpu;                        /* pin to this CPU when that is allowed; -1: do not */
     int death_signal;               /* sent to the program when the calling thread dies; 0: none */
+    bool keeps_environment;         /* the caller's, not the short fixed one */
 };
+
+/* The path of a program that PATH leads to. Caller frees. NULL: there is none. */
+char *pg_find_program(const char *name);
 
 /* Returns once the program runs. The descriptors stay the caller's. ERR_INFRASTRUCTURE: it could
  * not be started, `why` names the step that failed. On ERR_OK the caller waits for *pid. */

@@ -19,7 +19,7 @@
 
 /* Determinism first, then speed: nothing moves in the server unless a session asks it to, every
  * session gets the same plan, and nothing is left behind outside the data directory. */
-static const char settings[] =
+const char template_settings[] =
     "\n"
     "listen_addresses = ''\n"
     "port = 5432\n"
@@ -63,7 +63,7 @@ static const char settings[] =
     "datestyle = 'ISO, MDY'\n"
     "lc_messages = 'C'\n";
 
-static const char settings_from_18[] = "io_method = sync\n"; /* no I/O worker processes */
+const char template_settings_from_18[] = "io_method = sync\n"; /* no I/O worker processes */
 
 /* A database less is hundreds of files less for every lane to copy: the one that initdb makes is
  * used under another name, and template0 serves nobody here. One statement a line, as a stand-alone
@@ -228,9 +228,9 @@ static enum err add_settings(const struct pg_template *template, struct strbuf *
 {
     char *path = fp_format("%s/postgresql.conf", template->data_dir);
     int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-    bool written = fd >= 0 && write_all(fd, settings);
+    bool written = fd >= 0 && write_all(fd, template_settings);
     if (written && atoi(template->version) >= 18)
-        written = write_all(fd, settings_from_18);
+        written = write_all(fd, template_settings_from_18);
     if (!written)
         strbuf_printf(why, "cannot write %s: %s", path, strerror(errno));
     if (fd >= 0)
@@ -283,6 +283,11 @@ static enum err fill_template(struct pg_template *template, struct strbuf *why)
     return err;
 }
 
+static void destroy_rundir(const void *rundir)
+{
+    (void)rundir_destroy(((const struct rundir *)rundir)->path);
+}
+
 static enum err open_rundir(const struct pg_server_options *options, struct strbuf *why)
 {
     struct pg_template *template = &current.template;
@@ -297,7 +302,10 @@ static enum err open_rundir(const struct pg_server_options *options, struct strb
         strbuf_release(&bin_dir);
         return err;
     }
-    err = reaper_start(&template->rundir, &current.reaper, why);
+    /* It keeps the lock until it is done, so that no other fencepost comes to clean up the same
+     * directory. */
+    err = reaper_start(destroy_rundir, &template->rundir, template->rundir.owner_fd,
+                       &current.reaper, why);
     if (err != ERR_OK) {
         (void)rundir_destroy(template->rundir.path);
         rundir_release(&template->rundir);
@@ -308,7 +316,7 @@ static enum err open_rundir(const struct pg_server_options *options, struct strb
     return ERR_OK;
 }
 
-enum err pg_template_make(const struct pg_server_options *options, struct strbuf *why)
+enum err template_make(const struct pg_server_options *options, struct strbuf *why)
 {
     FP_ASSERT(!current.made);
     enum err err = open_rundir(options, why);
@@ -318,11 +326,11 @@ enum err pg_template_make(const struct pg_server_options *options, struct strbuf
     current.owner = getpid();
     err = fill_template(&current.template, why);
     if (err != ERR_OK)
-        pg_template_remove();
+        template_remove();
     return err;
 }
 
-void pg_template_remove(void)
+void template_remove(void)
 {
     struct pg_template *template = &current.template;
 
@@ -337,9 +345,4 @@ void pg_template_remove(void)
     template->bin_dir = NULL;
     template->data_dir = NULL;
     current.made = false;
-}
-
-int pg_remove_leftovers(const struct pg_server_options *options)
-{
-    return rundir_destroy_leftovers(options->work_dir);
 }

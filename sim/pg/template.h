@@ -14,7 +14,16 @@ struct pg_template {
     char version[32];
 };
 
-/* Asserts that pg_template_make was called. */
+/* What makes a server deterministic: lines as in postgresql.conf. */
+extern const char template_settings[];
+extern const char template_settings_from_18[];
+
+/* pg_template_make and pg_template_remove of the local kind. */
+struct pg_server_options;
+enum err template_make(const struct pg_server_options *options, struct strbuf *why);
+void template_remove(void);
+
+/* Asserts that template_make was called. */
 const struct pg_template *pg_template_get(void);
 
 /* The last lines of a file, for a message. Adds nothing when there are none. */

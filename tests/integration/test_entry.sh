@@ -108,6 +108,8 @@ counts() {
 }
 
 counts all_pass "0 5 passed, 0 failed, 3 skipped"
+tap_match test_entry_tests_skips_are_named 'skipped: test_skipped.*skipped: # SKIP' \
+    "$(sort -r "$tap_dir/out" | tr '\n' ' ')"
 counts one_function_fails "1 4 passed, 1 failed, 3 skipped" SAMPLE_FAIL=1
 counts binary_dies "1 4 passed, 1 failed, 2 skipped" SAMPLE_ABORT=1
 counts script_times_out "1 4 passed, 1 failed, 3 skipped" SAMPLE_SLEEP=60
@@ -117,5 +119,13 @@ tap_match test_entry_tests_timeout_is_named 'ended by the timeout of 1 s' "$(cat
 tap_same test_entry_tests_none_chosen "4 0 passed, 0 failed, 0 skipped" "$? $(tail -n 1 "$tap_dir/out")"
 "$tree/fencepost" test --no-such-option >/dev/null 2>&1
 tap_same test_entry_tests_unknown_option_is_usage 64 $?
+
+mkdir "$tree/.ci" && cp "$root/.ci/run" "$tree/.ci/"
+said=$(bash "$tree/.ci/run" --quick 2>&1)
+tap_match test_entry_ci_fails_when_something_is_skipped '^1 .*something was skipped' "$? $said"
+rm "$tree"/tests/golden/test_skip.sh "$tree"/tests/unit/test_tap.sh
+sed -i '/unit_test(test_skipped)/d; s/static void test_skipped/__attribute__((unused)) &/' "$tree/tests/unit/test_sample.c"
+said=$(bash "$tree/.ci/run" --quick 2>&1)
+tap_match test_entry_ci_passes_when_nothing_is '^0 .*, 0 failed, 0 skipped$' "$? $said"
 
 tap_end

@@ -70,6 +70,8 @@ run_preset() {
         case $tally in *.log | *'*') continue ;; esac
         read -r p f s <"$tally"
         passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+        # ctest shows what failed only; why something was skipped must be seen as well.
+        [ "$s" = 0 ] || sed -nE 's/^ok .*(# *SKIP.*)/skipped: \1/p; s/^\[  SKIPPED \] ([a-z_]+.*)/skipped: \1/p' "$tally.log"
     done
 }
 

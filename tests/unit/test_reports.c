@@ -129,12 +129,13 @@ static int make(void **state)
     make_caught();
     make_broken();
     make_others();
-    report = (struct campaign_report){.scenarios = items,
-                                      .scenario_count = ITEM_COUNT,
-                                      .wall_ns = 10 * NS_PER_S,
-                                      .start_ns = 1500 * NS_PER_MS,
-                                      .lane_count = 2,
-                                      .server_version = "15.18"};
+    report = (struct campaign_report){
+        .scenarios = items,
+        .scenario_count = ITEM_COUNT,
+        .wall_ns = 10 * NS_PER_S,
+        .start_ns = 1500 * NS_PER_MS,
+        .lane_count = 2,
+        .environment = {.kind = "local", .version = "15.18", .parking = true}};
     strbuf_clear(&text);
     return 0;
 }
@@ -540,7 +541,8 @@ static struct replay_report make_replay(struct trace *trace)
                                 .invariant = (char *)invariants[0]->name,
                                 .step = 131,
                                 .hash = 0xab};
-    return (struct replay_report){&scenarios[HELD], &recorded, &result, trace};
+    return (struct replay_report){
+        .scenario = &scenarios[HELD], .failure = &recorded, .result = &result, .trace = trace};
 }
 
 static void test_reports_replay_that_reproduces_says_so(void **state)

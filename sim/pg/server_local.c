@@ -1,5 +1,4 @@
-#include "sim/pg/server.h"
-
+/* A server of our own on this machine, copied from the template. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,6 +8,7 @@
 
 #include "sim/pg/process.h"
 #include "sim/pg/rundir.h"
+#include "sim/pg/server_kind.h"
 #include "sim/pg/spawn.h"
 #include "sim/pg/template.h"
 
@@ -18,64 +18,50 @@
 #define STOP_TIMEOUT_MS 100
 #define COLLECT_TIMEOUT_MS 5000
 
-struct pg_server {
+struct local_server {
+    struct pg_server base;
     pid_t pid; /* the postmaster's; 0 once it is collected */
-    int lane;
     char *dir;
     char *data_dir;
     char *log_path;
     char *cluster_name; /* with the colon that ends it in a process title */
-    char *conninfo;
-    char *admin_conninfo;
-    char *version;
 };
 
-/* A value of a connection string: in quotes, with quotes and backslashes escaped. */
-static char *conninfo_value(const char *text)
-{
-    struct strbuf value = STRBUF_INIT;
+static void local_stop(struct pg_server *base);
 
-    strbuf_putc(&value, '\'');
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c == '\'' || *c == '\\')
-            strbuf_putc(&value, '\\');
-        strbuf_putc(&value, *c);
-    }
-    strbuf_putc(&value, '\'');
-    return strbuf_detach(&value);
+static void local_log_tail(const struct pg_server *base, struct strbuf *out)
+{
+    const struct local_server *server = (const struct local_server *)base;
+    if (server->log_path != NULL)
+        log_tail(server->log_path, out);
 }
 
-/* Says what the environment could otherwise decide (PGSSLMODE, PGOPTIONS, ...). */
 static char *make_conninfo(const char *dir, const char *user)
 {
-    char *host = conninfo_value(dir);
-    char *conninfo = fp_format("host=%s port=5432 dbname=fencepost user=%s client_encoding=UTF8 "
-                               "sslmode=disable gssencmode=disable channel_binding=disable "
-                               "target_session_attrs=any options=''",
-                               host, user);
+    char *host = pg_conninfo_value(dir);
+    char *conninfo =
+        fp_format("host=%s port=5432 dbname=fencepost user=%s " PG_CONNINFO_FIXED, host, user);
     free(host);
     return conninfo;
 }
 
-static void server_free(struct pg_server *server)
+static void server_free(struct local_server *server)
 {
     free(server->dir);
     free(server->data_dir);
     free(server->log_path);
     free(server->cluster_name);
-    free(server->conninfo);
-    free(server->admin_conninfo);
-    free(server->version);
+    pg_server_release(&server->base);
     free(server);
 }
 
 /* What the lane's programs say. -1: nothing can be written. */
-static int open_log(const struct pg_server *server)
+static int open_log(const struct local_server *server)
 {
     return open(server->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static enum err copy_template(struct pg_server *server, struct strbuf *why)
+static enum err copy_template(struct local_server *server, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
     const char *const argv[] = {
@@ -109,11 +95,11 @@ static enum err copy_template(struct pg_server *server, struct strbuf *why)
     strbuf_printf(why, "cannot copy the template to %s, cp ended with ", server->data_dir);
     spawn_status_text(status, why);
     strbuf_puts(why, ":\n");
-    pg_server_log_tail(server, why);
+    local_log_tail(&server->base, why);
     return ERR_INFRASTRUCTURE;
 }
 
-static enum err start_postmaster(struct pg_server *server, int cpu, struct strbuf *why)
+static enum err start_postmaster(struct local_server *server, int cpu, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
     char *program = fp_format("%s/postgres", template->bin_dir);
@@ -140,7 +126,7 @@ static enum err start_postmaster(struct pg_server *server, int cpu, struct strbu
     return err;
 }
 
-static enum err wait_until_ready(struct pg_server *server, struct strbuf *why)
+static enum err wait_until_ready(struct local_server *server, struct strbuf *why)
 {
     int status = -1;
 
@@ -153,28 +139,28 @@ static enum err wait_until_ready(struct pg_server *server, struct strbuf *why)
         strbuf_puts(why, "the server ended while it started, with ");
         spawn_status_text(status, why);
         strbuf_puts(why, ":\n");
-        pg_server_log_tail(server, why);
+        local_log_tail(&server->base, why);
         return ERR_INFRASTRUCTURE;
     }
     strbuf_printf(why, "the server was not ready within %d s:\n", START_TIMEOUT_MS / 1000);
-    pg_server_log_tail(server, why);
+    local_log_tail(&server->base, why);
     return ERR_INFRASTRUCTURE;
 }
 
 /* The directory with a copy of the template in it. */
-static enum err prepare_dir(struct pg_server *server, struct strbuf *why)
+static enum err prepare_dir(struct local_server *server, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
 
-    if (!rundir_destroy_lane(template->rundir.path, server->lane)) {
-        strbuf_printf(why, "cannot remove what is left in lane %d of %s", server->lane,
+    if (!rundir_destroy_lane(template->rundir.path, server->base.lane)) {
+        strbuf_printf(why, "cannot remove what is left in lane %d of %s", server->base.lane,
                       template->rundir.path);
         return ERR_INFRASTRUCTURE;
     }
     enum err err = rundir_check_room(template->rundir.path, why);
     if (err != ERR_OK)
         return err;
-    char *name = fp_format("lane-%d", server->lane);
+    char *name = fp_format("lane-%d", server->base.lane);
     server->dir = rundir_make_inside(&template->rundir, name, &template->user, why);
     free(name);
     if (server->dir == NULL)
@@ -184,15 +170,18 @@ static enum err prepare_dir(struct pg_server *server, struct strbuf *why)
     return copy_template(server, why);
 }
 
-enum err pg_server_start(const struct pg_server_options *options, int lane,
-                         struct pg_server **server_out, struct strbuf *why)
+static enum err local_start(const struct pg_server_options *options, int lane,
+                            struct pg_server **server_out, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
 
     FP_ASSERT(lane >= 0 && lane < RUNDIR_LANE_COUNT_MAX);
-    struct pg_server *server = fp_alloc(sizeof(*server));
-    server->lane = lane;
-    server->version = fp_strdup(template->version);
+    struct local_server *server = fp_alloc(sizeof(*server));
+    server->base.kind = &pg_server_kind_local;
+    server->base.lane = lane;
+    server->base.version = fp_strdup(template->version);
+    server->base.role = fp_strdup("fencepost");
+    server->base.database = fp_strdup("fencepost");
     server->cluster_name = rundir_cluster_name(template->rundir.path, lane);
     enum err err = prepare_dir(server, why);
     if (err == ERR_OK)
@@ -200,18 +189,18 @@ enum err pg_server_start(const struct pg_server_options *options, int lane,
     if (err == ERR_OK)
         err = wait_until_ready(server, why);
     if (err != ERR_OK) {
-        pg_server_stop(server);
+        local_stop(&server->base);
         return err;
     }
-    server->conninfo = make_conninfo(server->dir, "fencepost");
-    server->admin_conninfo = make_conninfo(server->dir, "fencepost_admin");
-    *server_out = server;
+    server->base.conninfo = make_conninfo(server->dir, "fencepost");
+    server->base.admin_conninfo = make_conninfo(server->dir, "fencepost_admin");
+    *server_out = &server->base;
     return ERR_OK;
 }
 
 /* The postmaster waits for its children, and a stopped one does not answer it: kill those, and it
  * ends at once and in order. */
-static void stop_postmaster(struct pg_server *server)
+static void stop_postmaster(struct local_server *server)
 {
     const struct process_place place = {.dir = server->dir, .cluster_name = server->cluster_name};
     int status;
@@ -225,40 +214,40 @@ static void stop_postmaster(struct pg_server *server)
     (void)spawn_wait(server->pid, COLLECT_TIMEOUT_MS, &status);
 }
 
-void pg_server_stop(struct pg_server *server)
+static void local_stop(struct pg_server *base)
 {
-    if (server == NULL)
-        return;
+    struct local_server *server = (struct local_server *)base;
+
     if (server->pid > 0)
         stop_postmaster(server);
-    (void)rundir_destroy_lane(pg_template_get()->rundir.path, server->lane);
+    (void)rundir_destroy_lane(pg_template_get()->rundir.path, server->base.lane);
     server_free(server);
 }
 
-const char *pg_server_conninfo(const struct pg_server *server)
+static bool local_can_signal(const struct pg_server *base)
 {
-    FP_ASSERT(server->conninfo != NULL);
-    return server->conninfo;
-}
-
-const char *pg_server_admin_conninfo(const struct pg_server *server)
-{
-    FP_ASSERT(server->admin_conninfo != NULL);
-    return server->admin_conninfo;
-}
-
-const char *pg_server_version(const struct pg_server *server)
-{
-    return server->version;
-}
-
-bool pg_server_can_signal(const struct pg_server *server)
-{
+    const struct local_server *server = (const struct local_server *)base;
     return server->pid > 0 && kill(server->pid, 0) == 0;
 }
 
-void pg_server_log_tail(const struct pg_server *server, struct strbuf *out)
+static int local_remove_leftovers(const struct pg_server_options *options)
 {
-    if (server->log_path != NULL)
-        log_tail(server->log_path, out);
+    return rundir_destroy_leftovers(options->work_dir);
 }
+
+static bool is_local(const char *where)
+{
+    return strcmp(where, "local") == 0;
+}
+
+const struct pg_server_kind pg_server_kind_local = {
+    .name = "local",
+    .is_meant = is_local,
+    .prepare = template_make,
+    .release = template_remove,
+    .start = local_start,
+    .stop = local_stop,
+    .can_signal = local_can_signal,
+    .log_tail = local_log_tail,
+    .remove_leftovers = local_remove_leftovers,
+};

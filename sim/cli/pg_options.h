@@ -1,0 +1,35 @@
+/* The options that say where PostgreSQL runs, the same for every command that starts a lane. */
+#ifndef FENCEPOST_PG_OPTIONS_H
+#define FENCEPOST_PG_OPTIONS_H
+
+#include "sim/cli/command.h"
+#include "sim/pg/server.h"
+
+struct pg_choice {
+    const char *where, *image, *bin_dir;
+};
+
+/* For a table of options; `at` is the offset of a struct pg_choice in the command's config. */
+#define PG_OPTIONS(at)                                                                             \
+    {.name = "pg",                                                                                 \
+     .type = OPTION_TEXT,                                                                          \
+     .offset = (at) + offsetof(struct pg_choice, where),                                           \
+     .value = "WHERE",                                                                             \
+     .fallback = "local",                                                                          \
+     .about = "where PostgreSQL runs: local, docker, or a connection string"},                     \
+        {.name = "pg-image",                                                                       \
+         .type = OPTION_TEXT,                                                                      \
+         .offset = (at) + offsetof(struct pg_choice, image),                                       \
+         .value = "IMAGE",                                                                         \
+         .about = "with --pg docker: the image [" PG_IMAGE_DEFAULT "]"},                           \
+    {                                                                                              \
+        .name = "pg-bin", .type = OPTION_TEXT,                                                     \
+        .offset = (at) + offsetof(struct pg_choice, bin_dir), .value = "DIR",                      \
+        .about = "the folder of initdb and postgres [found by itself]"                             \
+    }
+
+/* EXIT_PASS and filled `options`, or EXIT_USAGE with a message. */
+int pg_options_take(const struct command *command, const struct pg_choice *choice,
+                    struct pg_server_options *options);
+
+#endif

@@ -1,0 +1,39 @@
+# For tests that kill a fencepost: source this after tap.sh.
+
+# until_true SECONDS COMMAND...: waits until it succeeds; fails when that takes too long.
+until_true() {
+    local deadline=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $deadline ] || return 1
+        sleep 0.1
+    done
+}
+
+# in_background COMMAND...: in a session of its own, its output in $tap_dir/.run; its pid is in $pid.
+in_background() {
+    setsid "$@" >"$tap_dir/.run" 2>&1 </dev/null &
+    pid=$!
+}
+
+reaper_of() {
+    local stat
+    for stat in /proc/[0-9]*/stat; do
+        awk -v parent="$1" '$2 == "(fencepost-reap)" && $4 == parent { print $1 }' "$stat" 2>/dev/null
+    done
+}
+
+# kill_hard: the process group at once, nobody can clean up.
+kill_hard() {
+    kill -KILL -- "-$pid"
+    wait "$pid" 2>/dev/null
+}
+
+# kill_with_reaper: and the reaper before it.
+kill_with_reaper() {
+    local reaper
+    reaper=$(reaper_of "$pid")
+    [ -n "$reaper" ] && kill -KILL "$reaper"
+    kill_hard
+    [ -n "$reaper" ]
+}
