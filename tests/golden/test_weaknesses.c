@@ -19,7 +19,7 @@
 
 /* Weaknesses whose scenario needs a fault that does not exist yet. */
 static const char *const waiting[] = {
-    "section_of_session",     /* a statement that is cancelled */
+    "section_of_session", /* a statement that is cancelled */
     NULL,
 };
 
