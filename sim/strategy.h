@@ -117,7 +117,7 @@ struct job_view {
     const char *code_column;  /* why it failed */
     const char *group_column; /* its message group */
     const char *root_column; /* the first job of which it is a retry; its own key when it is none */
-    const char *started_column; /* a timestamp: since when it runs */
+    const char *started_column;                         /* a timestamp: since when it runs */
     const char *pending, *running, *succeeded, *failed; /* the statuses */
     const struct job_type *types;                       /* ended by a NULL name */
 };

@@ -13,7 +13,8 @@ struct task {
 };
 
 /* The operator is told first: afterwards there may be nobody left who knows (the answer to a COMMIT
- * is lost, the janitor dies), and when the cluster's row is not to be had there is no afterwards. */
+ * is lost, the janitor dies), and when the cluster's row is not to be had there is no afterwards.
+ */
 static void tell(struct rt *rt, const char *alert, const char *cluster_id)
 {
     if (!rt_weak(rt, JOB_LOCKS_WEAK_ALERT_AFTER_COMMIT))

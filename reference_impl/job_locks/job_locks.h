@@ -62,8 +62,8 @@ enum err link_exec(struct rt *rt, struct link *link, const struct rt_sql *sql,
                    const char *const *params, struct rt_rows *rows);
 /* BEGIN, and take the cluster's row. MAY SUSPEND. Errors as rt_db_exec. */
 enum err link_begin_on(struct rt *rt, struct link *link, const char *cluster_id);
-/* The same for those who wait for nobody. *begun is false when somebody else has the row: then
- * there is no transaction. */
+/* The same for those who wait for nobody. *begun is false when somebody else has the row, and with
+ * an error: then there is no transaction. */
 enum err link_try_begin_on(struct rt *rt, struct link *link, const char *cluster_id, bool *begun);
 enum err link_commit(struct rt *rt, struct link *link);
 /* Leave the transaction, whatever happened: by ROLLBACK, or by giving up the connection. MAY

@@ -35,7 +35,7 @@ enum err link_try_begin_on(struct rt *rt, struct link *link, const char *cluster
     if (err == ERR_OK)
         err = link_exec(rt, link, &job_locks_try_lock_cluster, PARAMS(cluster_id), &rows);
     *begun = err == ERR_OK && rows.row_count == 1;
-    if (err == ERR_OK && !*begun)
+    if ((err == ERR_OK && !*begun) || err == ERR_DB_SQL)
         link_rollback(rt, link);
     return err;
 }

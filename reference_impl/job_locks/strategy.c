@@ -113,9 +113,9 @@ static const struct workload_list workload[] = {
 static const char *const lock_key[] = {"cluster_id", "job_id", NULL};
 static const char *const lock_columns[] = {"locked_by", "token", "expires_at", NULL};
 static const char *const job_key[] = {"id", NULL};
-static const char *const job_columns[] = {"cluster_id",    "type",    "status",  "error_code",
-                                          "message_group", "attempt", "root_id", "started_at",
-                                          NULL};
+static const char *const job_columns[] = {"cluster_id", "type",          "status",
+                                          "error_code", "message_group", "attempt",
+                                          "root_id",    "started_at",    NULL};
 static const char *const job_pending[] = {"PENDING", "RUNNING", NULL};
 static const char *const cluster_key[] = {"id", NULL};
 static const char *const cluster_columns[] = {"status",   "token",       "name",

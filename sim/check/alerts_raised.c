@@ -145,8 +145,8 @@ static struct cause *cause_add(struct check *check, enum rule rule, const char *
     return cause;
 }
 
-/* When the database's clock shows that; not before now, since nobody can have seen it: a transaction
- * may commit long after the time that it has written down. */
+/* When the database's clock shows that; not before now, since nobody can have seen it: a
+ * transaction may commit long after the time that it has written down. */
 static int64_t due_ns(const struct check *check, int64_t wall_ns, int64_t now_ns)
 {
     int64_t t_ns = check_when_ns(check_setup(check), wall_ns);
@@ -430,8 +430,7 @@ static void take_letter(struct check *check, const struct event *event)
     const char *body = event_text(event, "body");
     if (key == NULL)
         return;
-    const char *job =
-        arena_printf(check_arena(check), "%.*s", (int)strcspn(body, " "), body);
+    const char *job = arena_printf(check_arena(check), "%.*s", (int)strcspn(body, " "), body);
     cause_add(check, RULE_DEAD_LETTER, job, key,
               event->t_ns + alert_view(check)->dead_letter_after_ns);
 }

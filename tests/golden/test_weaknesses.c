@@ -19,8 +19,7 @@
 
 /* Weaknesses whose scenario needs a fault that does not exist yet. */
 static const char *const waiting[] = {
-    "expiry_by_worker_clock", /* a clock that is wrong */
-    "section_of_session",     /* a statement that is cancelled */
+    "section_of_session", /* a statement that is cancelled */
     NULL,
 };
 

@@ -21,7 +21,7 @@
 static const char *const fixture_id[] = {"id", NULL};
 static const char *const fixture_lock_key[] = {"cluster_id", "job_id", NULL};
 static const char *const fixture_lock_columns[] = {"token", "expires_at", NULL};
-static const char *const fixture_job_columns[] = {"cluster_id", "type", "status", "error_code",
+static const char *const fixture_job_columns[] = {"cluster_id", "type", "status",     "error_code",
                                                   "group",      "root", "started_at", NULL};
 static const char *const fixture_cluster_columns[] = {"status", "token", NULL};
 static const struct watched_table fixture_watched[] = {

@@ -145,9 +145,8 @@ static void test_scenario_full_fills_every_part(void **state)
 static void test_scenario_also_names_what_else_may_break(void **state)
 {
     (void)state;
-    struct scenario *scenario =
-        parse_good("scenario: demo\nabout: a test\nstrategy: job_locks\n"
-                   "expect: {violates: single_owner, also: [settles]}\n");
+    struct scenario *scenario = parse_good("scenario: demo\nabout: a test\nstrategy: job_locks\n"
+                                           "expect: {violates: single_owner, also: [settles]}\n");
     assert_ptr_equal(scenario->expect_invariant, &fake_single_owner);
     assert_int_equal(scenario->expect_also_count, 1);
     assert_true(scenario_expects(scenario, &fake_single_owner));
