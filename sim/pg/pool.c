@@ -19,6 +19,7 @@ static void session_forget(struct pg_session *session)
     session->in_transaction = false;
     session->holds_session_locks = false;
     session->wrote = false;
+    session->cancel_next = false;
     session->transaction_failed = false;
     session->transaction_time_sent = false;
     session->granted = false;
