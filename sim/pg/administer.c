@@ -36,6 +36,7 @@ enum pg_answer pg_session_interrupt(struct pg_session *session, bool terminate)
     enum pg_answer answer = blocked ? interrupt_blocked(session, terminate) : PG_LOST;
     if (terminate && park_wait_gone(session->lane, session->pid) != ERR_OK)
         return PG_TROUBLE;
+    session->ended |= terminate;
     session->lane->stirred = true; /* what it held is free */
     return answer;
 }

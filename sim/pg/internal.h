@@ -92,6 +92,7 @@ struct pg_session {
     enum leavings left;                /* by its statements so far */
     const struct statement *statement; /* in flight */
     bool cancel_next;                  /* at its start */
+    bool ended;                        /* by an administrator: of no further use */
     struct sent sent[10];              /* with it, in order */
     size_t sent_count, received_count;
     int64_t db_now_ns;
