@@ -107,6 +107,22 @@ enum cloud_error {
     CLOUD_ERROR_COUNT
 };
 
+/* How the queue goes wrong; the mildest first. */
+enum queue_error {
+    QUEUE_ERROR_EMPTY,     /* a receive finds nothing though there is something */
+    QUEUE_ERROR_LATE,      /* a message is not delivered before some time */
+    QUEUE_ERROR_DUPLICATE, /* one that is in flight is delivered once more */
+    QUEUE_ERROR_EARLY,     /* its visibility runs out before its time */
+    QUEUE_ERROR_COUNT
+};
+
+/* How the database cannot be reached; the mildest first. */
+enum partition_how {
+    PARTITION_REFUSED, /* everything fails at once */
+    PARTITION_HANGING, /* nothing is answered */
+    PARTITION_HOW_COUNT
+};
+
 struct fault_host;
 
 /* One visit of a point. Text is static or lives during the call. */
@@ -144,6 +160,22 @@ void fault_step_clock(struct fault_host *host, int64_t by_ns);
 /* From now on it runs too fast or too slow; lasts. A strike on one that does so already does not
  * count. */
 void fault_drift_clock(struct fault_host *host, int64_t rate_ppm);
+/* At POINT_QUEUE_RECEIVE: empty. At POINT_QUEUE_SEND: late. At POINT_QUEUE_RECEIVED: duplicate or
+ * early, `delay_ns` from now. */
+void fault_disturb_queue(struct fault_host *host, enum queue_error error, int64_t delay_ns);
+/* The call of the visit takes so much longer. After POINT_DB_SENT its statement runs meanwhile. */
+void fault_delay(struct fault_host *host, int64_t duration_ns);
+/* The actor cannot reach the database; lasts. A strike on one that cannot already does not count.
+ */
+void fault_partition(struct fault_host *host, enum partition_how how);
+/* The targets have at most so many connections between them; lasts. A second limit does not count.
+ */
+void fault_limit_connections(struct fault_host *host, int limit, int64_t wait_ns);
+/* An administrator ends a session: that of the visit's statement, or one that the process has and
+ * that is idle or waits for a lock, drawn. A strike that finds none does not count. */
+void fault_terminate(struct fault_host *host);
+/* At POINT_DB_EXEC, POINT_DB_BLOCKED: an administrator cancels the statement. */
+void fault_cancel(struct fault_host *host);
 /* An integer in the fault's own stream; 0 is the mildest. */
 uint32_t fault_draw(struct fault_host *host, uint32_t n);
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range);

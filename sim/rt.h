@@ -85,6 +85,11 @@ struct rt_rows {
 };
 const char *rt_cell(const struct rt_rows *rows, int row, int column);
 
+/* How long a client waits for a connection, and for an answer that the network keeps from it,
+ * before it gives up. A statement that the server itself is long about is waited for. */
+#define RT_DB_CONNECT_PATIENCE_NS (10 * NS_PER_S)
+#define RT_DB_ANSWER_PATIENCE_NS (30 * NS_PER_S)
+
 /* MAY SUSPEND. `label` names the connection in traces and faults: "job", "heartbeat". On ERR_OK *db
  * belongs to the process until rt_db_close; on ERR_DB_UNREACHABLE it is NULL. */
 enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db);

@@ -91,7 +91,9 @@ struct pg_session {
     bool wrote;                        /* perhaps, in this transaction */
     enum leavings left;                /* by its statements so far */
     const struct statement *statement; /* in flight */
-    struct sent sent[8];               /* with it, in order */
+    bool cancel_next;                  /* at its start */
+    bool ended;                        /* by an administrator: of no further use */
+    struct sent sent[10];              /* with it, in order */
     size_t sent_count, received_count;
     int64_t db_now_ns;
     int64_t wait_began_ns; /* real: no later than this did the wait begin */

@@ -19,6 +19,8 @@ static void session_forget(struct pg_session *session)
     session->in_transaction = false;
     session->holds_session_locks = false;
     session->wrote = false;
+    session->cancel_next = false;
+    session->ended = false;
     session->transaction_failed = false;
     session->transaction_time_sent = false;
     session->granted = false;
@@ -123,7 +125,7 @@ void pool_reset(struct pg_session *session)
 {
     const char *reset = sql_of_reset(session->left);
     FP_ASSERT(session->state == SESSION_IDLE);
-    bool ok = PQstatus(session->conn) == CONNECTION_OK;
+    bool ok = PQstatus(session->conn) == CONNECTION_OK && !session->ended;
     if (ok && session->in_transaction)
         ok = run_plain(session, "ROLLBACK");
     /* What is prepared may stay: its plans end with the next clean slate, as every table does, so a

@@ -197,6 +197,15 @@ static bool send_clock(struct pg_session *session, const struct statement *state
     return send_setting(session, &clock_sql, session->db_now_ns);
 }
 
+/* The session sends itself the signal that an administrator would, just before its statement. */
+static bool send_cancel(struct pg_session *session)
+{
+    static const struct rt_sql cancel_sql = {
+        "cancel", "SELECT pg_catalog.pg_cancel_backend(pg_catalog.pg_backend_pid())", 0};
+    session->cancel_next = false;
+    return send_prepared(session, SENT_SETTING, statement_of(session->lane, &cancel_sql), NULL);
+}
+
 /* The changes that the watch has noted in the session travel back with the statement that commits
  * them, or with the COMMIT. */
 static bool send_drain(struct pg_session *session)
@@ -213,6 +222,8 @@ static bool send_statement(struct pg_session *session, const char *const *params
     session->wrote |= statement->may_write;
     if (watched && statement->ends_transaction && session->in_transaction && session->wrote &&
         !session->transaction_failed && !send_drain(session))
+        return false;
+    if (session->cancel_next && !send_cancel(session))
         return false;
     if (!send_clock(session, statement) ||
         !send_prepared(session, SENT_STATEMENT, statement, params))

@@ -56,6 +56,12 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
  * gate. */
 enum pg_answer pg_session_continue(struct pg_session *session);
 
+/* An administrator ends an idle or blocked session: PG_LOST; or cancels a blocked statement:
+ * PG_DONE with 57014. PG_TROUBLE as everywhere. The backend has seen it when the call returns. */
+enum pg_answer pg_session_interrupt(struct pg_session *session, bool terminate);
+/* The next statement is cancelled at its start: it ends with 57014. Of an idle session. */
+void pg_session_cancel_next(struct pg_session *session);
+
 /* Of a blocked session: */
 bool pg_session_is_granted(const struct pg_session *session);
 /* It is part of a cycle: continuing it gives the server's own 40P01 (or reorders the queue). */

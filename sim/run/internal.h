@@ -7,6 +7,7 @@
 #include "sim/core/clock.h"
 #include "sim/core/sched.h"
 #include "sim/pg/session.h"
+#include "sim/run/network.h"
 #include "sim/run/run.h"
 #include "sim/world/cloud.h"
 #include "sim/world/metrics.h"
@@ -24,14 +25,16 @@ struct actor {
     char instance[64]; /* "worker-1", then "worker-1.2", ... */
     int life_count;
     struct machine_clock clock; /* of its machine: a new life finds it as it is */
-    struct proc *proc;          /* NULL: dead */
-    struct fiber *restarter;    /* waits to start it again */
+    enum network network;
+    struct proc *proc;       /* NULL: dead */
+    struct fiber *restarter; /* waits to start it again */
 };
 
 /* One connection: the seam's side of a session. Outlives its process when it becomes a ghost. */
 struct rt_db {
     struct run *run;
     struct proc *proc;          /* NULL: a ghost */
+    struct actor *actor;        /* whose it is, or was; NULL: the harness's */
     char name[80];              /* "worker-1/job" */
     struct pg_session *session; /* NULL: lost or closed */
     bool lost;
@@ -46,6 +49,9 @@ struct rt_db {
     const char *transaction[TRANSACTION_SIZE_MAX];
     size_t transaction_size;
     bool cut_off;         /* its client learns no answer any more */
+    bool lingers;         /* lost, but the server has not noticed */
+    bool cancel_next;     /* the next statement is cancelled at its start */
+    bool interrupted;     /* an administrator has ended it: `answer` is there */
     struct fiber *client; /* waits for the server's side */
     struct fiber *waiter; /* the server's side, until its lock is granted */
     struct arena *kept;   /* of a ghost: what its statement needs */
@@ -62,6 +68,7 @@ struct rt {
     void *arg;
     struct rt_db *sending; /* whose statement is on its way */
     bool receives;         /* suspended in a receive */
+    bool waits_for_network, waits_for_place;
     struct rt *next_receiver;
 };
 
@@ -78,6 +85,9 @@ struct struck {
     bool drop; /* cut the connection */
     enum cloud_fault cloud;
     bool store; /* the store does not answer */
+    bool queue; /* the queue goes wrong: */
+    enum queue_error queue_error;
+    int64_t queue_delay_ns;
 };
 
 /* What a strike acts on. */
@@ -85,6 +95,7 @@ struct fault_host {
     struct run *run;
     struct rt *rt;       /* NULL: it strikes by the clock */
     struct actor *actor; /* whom it strikes; NULL: nobody, it is of the environment */
+    struct rt_db *db;    /* of the visit's statement; NULL: it is none */
     struct fault_state *state;
     const struct scenario_fault *fault;
     const struct fault_visit *visit;
@@ -104,6 +115,13 @@ struct run_lane {
     struct tally *reached;
 };
 
+/* How many connections there may be. */
+struct pool {
+    int limit; /* 0: any number */
+    int64_t wait_ns;
+    const struct fault_target *target; /* among whom */
+};
+
 struct run {
     struct run_lane *lane;
     const struct scenario *scenario;
@@ -118,6 +136,7 @@ struct run {
     struct rt *receivers;
     struct fault_state faults[SCENARIO_FAULT_COUNT_MAX];
     struct machine_clock db_clock;
+    struct pool pool;
     struct healing *healings; /* in the order they began */
     struct choice_stream *workload_stream, *world_stream;
     bool faults_on;
@@ -149,6 +168,14 @@ void connections_free(struct run *run);
 int connections_count(const struct run *run, const struct proc *proc, bool waiting);
 struct rt_db *connections_nth(struct run *run, const struct proc *proc, bool waiting, int index);
 void connection_cut(struct rt_db *db);
+/* Its statement waits for a lock, on a server that can be spoken to. */
+bool connection_is_blocked(const struct rt_db *db);
+/* An administrator ends its session, or cancels the statement that waits. */
+void connection_interrupt(struct rt_db *db, bool terminate);
+/* Its actor is cut off: clients who wait begin to lose their patience. */
+void connections_of_parted(struct run *run, const struct actor *actor);
+/* The server learns which of the actor's connections are no more. */
+void connections_of_healed(struct run *run, const struct actor *actor);
 
 /* rest.c */
 void report_changes(struct run *run, const char *who, const struct pg_result *result);
@@ -163,16 +190,21 @@ int lock_rows_count(struct run *run);
 void lock_rows_lose(struct run *run, const char *who, int index);
 
 /* seam_queue.c, seam_cloud.c, seam_monitor.c: what happens there without a call becomes events. */
+void receivers_wake(struct run *run);
 void seam_queue_begin(struct run *run);
 void seam_queue_end(struct run *run);
 void seam_cloud_begin(struct run *run);
 void seam_cloud_end(struct run *run);
 void seam_monitor_begin(struct run *run);
 
+/* strike_queue.c: what struck at POINT_QUEUE_RECEIVED happens to this delivery, now or later. */
+void delivery_disturb(struct run *run, const struct struck *struck, int64_t receipt);
+
 /* strike.c: every fault of the scenario gets its chance at this point. May not return (crash). */
 struct struck visit_point(struct rt *rt, enum fault_point point, const char *operation);
 /* The same for a point of a statement on this connection. */
-struct struck visit_statement(struct rt *rt, const struct rt_db *db, enum fault_point point);
+struct struck visit_statement(struct rt *rt, struct rt_db *db, enum fault_point point);
+bool fault_targets(const struct fault_target *target, const struct actor *actor);
 /* The beginning of a fault's event: its kind, who was struck, point and operation. */
 void fault_event_begin(struct fault_host *host, const char *kind);
 void faults_begin(struct run *run);

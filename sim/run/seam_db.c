@@ -94,7 +94,7 @@ static void wait_for_lock(struct rt_db *db)
     int64_t check_ns = sched_now_ns(run->sched) + DEADLOCK_CHECK_NS;
     db->waiter = sched_current(run->sched);
     bool checked = false;
-    while (!pg_session_is_granted(db->session)) {
+    while (!db->interrupted && !pg_session_is_granted(db->session)) {
         if (checked) {
             fiber_block(run->sched, "waiting for a lock");
             continue;
@@ -102,7 +102,8 @@ static void wait_for_lock(struct rt_db *db)
         if (fiber_block_until(run->sched, "waiting for a lock", check_ns, false))
             continue;
         checked = true;
-        if (!pg_session_is_granted(db->session) && pg_session_is_deadlocked(db->session)) {
+        if (!db->interrupted && !pg_session_is_granted(db->session) &&
+            pg_session_is_deadlocked(db->session)) {
             report_sql(db, "db.deadlock");
             break;
         }
@@ -149,6 +150,9 @@ static enum pg_answer send_now(struct rt_db *db)
         run_trouble(db->run, "%s", pg_lane_trouble(db->run->lane->pg));
         return PG_TROUBLE;
     }
+    if (db->cancel_next)
+        pg_session_cancel_next(db->session);
+    db->cancel_next = false;
     enum pg_answer answer = pg_session_send(db->session, db->sql, db->params, db_now_ns(db->run));
     if (answer == PG_BLOCKED)
         note_blocked(db);
@@ -165,6 +169,8 @@ static enum pg_answer go_on(struct rt_db *db)
         report_sql(db, "db.gate");
         fiber_yield(db->run->sched);
     }
+    if (db->interrupted)
+        return db->answer;
     enum pg_answer answer = pg_session_continue(db->session);
     if (answer == PG_BLOCKED)
         note_blocked(db);
@@ -173,15 +179,54 @@ static enum pg_answer go_on(struct rt_db *db)
     return answer;
 }
 
-/* The client's side is over: the server learns of it as soon as it listens. */
+/* The client's side is over: the server learns of it as soon as it listens, and anything comes
+ * through. */
 static void lose(struct rt_db *db)
 {
     db->lost = true;
     db->in_flight = false;
-    if (!db->session)
+    db->lingers = db->session && network_hangs(db);
+    if (!db->session || db->lingers)
         return;
     pg_session_cut(db->session);
     db->session = NULL;
+    pool_wake(db->run);
+}
+
+void connections_of_healed(struct run *run, const struct actor *actor)
+{
+    for (struct rt_db *db = run->connections; db; db = db->next)
+        if (db->lingers && db->actor == actor)
+            lose(db);
+}
+
+void connections_of_parted(struct run *run, const struct actor *actor)
+{
+    for (struct rt_db *db = run->connections; db; db = db->next)
+        if (db->actor == actor && db->proc && db->driving && db->client &&
+            fiber_is_blocked(db->client))
+            fiber_wake(run->sched, db->client);
+}
+
+bool connection_is_blocked(const struct rt_db *db)
+{
+    return db->driving && db->sent && db->answer == PG_BLOCKED && !db->interrupted;
+}
+
+void connection_interrupt(struct rt_db *db, bool terminate)
+{
+    struct run *run = db->run;
+    bool blocked = db->in_flight;
+    FP_ASSERT(!blocked || connection_is_blocked(db));
+    enum pg_answer answer = pg_session_interrupt(db->session, terminate);
+    if (answer == PG_TROUBLE)
+        run_trouble(run, "%s", pg_lane_trouble(run->lane->pg));
+    if (!blocked)
+        return;
+    db->answer = answer;
+    db->interrupted = true;
+    if (db->waiter && fiber_is_blocked(db->waiter))
+        fiber_wake(run->sched, db->waiter);
 }
 
 /* A statement that could not be answered at once goes on in a fiber of its own: the server does not
@@ -268,6 +313,7 @@ static struct rt_db *connection_new(struct rt *rt, const char *label)
     struct rt_db *db = fp_alloc(sizeof *db);
     db->run = rt->run;
     db->proc = rt->proc;
+    db->actor = rt->actor;
     snprintf(db->name, sizeof db->name, "%s/%s", proc_name(rt->proc), label);
     db->next = rt->run->connections;
     rt->run->connections = db;
@@ -279,7 +325,8 @@ enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
     struct run *run = rt->run;
     *db = NULL;
     fiber_yield(run->sched);
-    if (visit_point(rt, POINT_DB_OPEN, label).drop) {
+    bool refused = visit_point(rt, POINT_DB_OPEN, label).drop;
+    if (refused || !network_reach(rt, RT_DB_CONNECT_PATIENCE_NS) || !pool_admits(rt, label)) {
         trace_event(run->trace, "db.unreachable", fiber_name(rt->fiber), "label", label, NULL);
         return ERR_DB_UNREACHABLE;
     }
@@ -373,6 +420,20 @@ void connection_cut(struct rt_db *db)
         cut_idle(db);
 }
 
+/* For as long as it takes; but a client from which the network keeps everything gives up. */
+static void wait_for_server(struct rt *rt, struct rt_db *db)
+{
+    struct sched *sched = rt->run->sched;
+    if (!network_hangs(db)) {
+        fiber_block(sched, "waiting for the database");
+        return;
+    }
+    int64_t deadline_ns = sched_now_ns(sched) + RT_DB_ANSWER_PATIENCE_NS;
+    fiber_block_until(sched, "waiting for the network", deadline_ns, false);
+    if (db->driving && sched_now_ns(sched) >= deadline_ns)
+        db->cut_off = true;
+}
+
 /* Until the answer is there. False: the client was cut off while it waited. */
 static bool await_answer(struct rt *rt, struct rt_db *db)
 {
@@ -383,7 +444,7 @@ static bool await_answer(struct rt *rt, struct rt_db *db)
             return false;
     }
     while (db->driving && !db->cut_off)
-        fiber_block(rt->run->sched, "waiting for the database");
+        wait_for_server(rt, db);
     return !db->cut_off;
 }
 
@@ -412,12 +473,14 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     db->params = params;
     if (visit_statement(rt, db, commit ? POINT_DB_COMMIT : POINT_DB_EXEC).drop)
         return answer_lost(db);
+    bool reached = network_reach(rt, RT_DB_ANSWER_PATIENCE_NS);
     /* Somebody else of this process was struck meanwhile, and it went with that. */
-    if (db->lost)
+    if (db->lost || !reached)
         return answer_lost(db);
 
     db->in_flight = true;
     db->sent = false;
+    db->interrupted = false;
     db->client = rt->fiber;
     rt->sending = db;
     bool reply_lost = visit_statement(rt, db, POINT_DB_SENT).drop;
@@ -433,7 +496,7 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
         return answer_lost(db);
     if (at_once)
         report_done(db, "db.exec");
-    if (reply_lost)
+    if (reply_lost || !network_reach(rt, RT_DB_ANSWER_PATIENCE_NS))
         return answer_lost(db);
     enum err err = take_answer(db, rows);
     if (!commit)
@@ -455,9 +518,14 @@ void rt_db_close(struct rt *rt, struct rt_db *db)
         return; /* a ghost closes itself */
     if (!db->lost)
         trace_event(rt->run->trace, "db.close", db->name, NULL);
+    db->proc = NULL;
+    if (network_hangs(db)) {
+        lose(db);
+        return;
+    }
     if (db->session)
         pg_session_close(db->session);
     db->session = NULL;
     db->lost = true;
-    db->proc = NULL;
+    pool_wake(rt->run);
 }

@@ -4,7 +4,7 @@
 #include "sim/run/internal.h"
 
 /* Something may have become available: whoever waits in a receive looks again. */
-static void wake_receivers(struct run *run)
+void receivers_wake(struct run *run)
 {
     for (struct rt *rt = run->receivers; rt; rt = rt->next_receiver)
         if (rt->receives && fiber_is_blocked(rt->fiber))
@@ -90,15 +90,21 @@ enum err rt_queue_receive(struct rt *rt, int64_t wait_ns, struct rt_message *mes
      * that another was quicker. */
     if (wait_ns == 0 || queue_available(run->lane->queue, sched_now_ns(run->sched)) > 0)
         fiber_yield(run->sched);
-    visit_point(rt, POINT_QUEUE_RECEIVE, "receive");
+    struct struck struck = visit_point(rt, POINT_QUEUE_RECEIVE, "receive");
     int64_t deadline_ns = sched_now_ns(run->sched) + wait_ns;
+    if (struck.queue) {
+        fiber_sleep_until(run->sched, deadline_ns, true);
+        return ERR_QUEUE_EMPTY;
+    }
     while (!receive_now(rt, run->lane->queue, message)) {
         if (sched_now_ns(run->sched) >= deadline_ns)
             return ERR_QUEUE_EMPTY;
         wait_for_message(rt, deadline_ns);
     }
     report_message(rt, "queue.received", message);
-    visit_point(rt, POINT_QUEUE_RECEIVED, "receive");
+    struck = visit_point(rt, POINT_QUEUE_RECEIVED, "receive");
+    if (struck.queue)
+        delivery_disturb(run, &struck, message->receipt);
     return ERR_OK;
 }
 
@@ -110,7 +116,7 @@ enum err rt_queue_delete(struct rt *rt, int64_t receipt)
     fiber_yield(run->sched);
     visit_point(rt, POINT_QUEUE_DELETE, "delete");
     enum err err = queue_delete(run->lane->queue, sched_now_ns(run->sched), receipt);
-    wake_receivers(run);
+    receivers_wake(run);
     report_receipt(rt, "queue.deleted", receipt, err);
     visit_point(rt, POINT_QUEUE_DELETED, "delete");
     return err;
@@ -123,7 +129,7 @@ enum err rt_queue_change_visibility(struct rt *rt, int64_t receipt, int64_t visi
     visit_point(rt, POINT_QUEUE_VISIBILITY, "visibility");
     enum err err =
         queue_change_visibility(run->lane->queue, sched_now_ns(run->sched), receipt, visible_in_ns);
-    wake_receivers(run);
+    receivers_wake(run);
     return report_receipt(rt, "queue.visibility", receipt, err);
 }
 
@@ -131,7 +137,7 @@ enum err rt_queue_send(struct rt *rt, const char *group, const char *body)
 {
     struct run *run = rt->run;
     fiber_yield(run->sched);
-    visit_point(rt, POINT_QUEUE_SEND, "send");
+    struct struck struck = visit_point(rt, POINT_QUEUE_SEND, "send");
     struct queue_sent sent;
     enum err err = queue_send(run->lane->queue, sched_now_ns(run->sched), group, body, &sent);
     if (err != ERR_OK) {
@@ -140,7 +146,10 @@ enum err rt_queue_send(struct rt *rt, const char *group, const char *body)
     }
     trace_event(run->trace, "queue.sent", fiber_name(rt->fiber), "group", group, "body", body,
                 "duplicate", sent.duplicate ? "yes" : "no", NULL);
-    wake_receivers(run);
+    if (struck.queue && !sent.duplicate)
+        queue_delay_message(run->lane->queue, sched_now_ns(run->sched), sent.id,
+                            struck.queue_delay_ns);
+    receivers_wake(run);
     visit_point(rt, POINT_QUEUE_SENT, "send");
     return ERR_OK;
 }
@@ -165,7 +174,7 @@ enum err rt_dead_redrive(struct rt *rt, int64_t receipt)
     fiber_yield(run->sched);
     visit_point(rt, POINT_DEAD_SETTLE, "redrive");
     enum err err = queue_redrive_delivery(run->lane->queue, sched_now_ns(run->sched), receipt);
-    wake_receivers(run);
+    receivers_wake(run);
     return report_receipt(rt, "dead.redriven", receipt, err);
 }
 

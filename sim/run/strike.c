@@ -29,7 +29,7 @@ void faults_begin(struct run *run)
     }
 }
 
-static bool hits_target(const struct fault_target *target, const struct actor *actor)
+bool fault_targets(const struct fault_target *target, const struct actor *actor)
 {
     switch (target->kind) {
     case TARGET_ANY:
@@ -57,7 +57,7 @@ static bool is_armed(const struct run *run, size_t index, const struct fault_vis
     if (visit->t_ns < common->after_ns ||
         (common->before_ns > 0 && visit->t_ns >= common->before_ns))
         return false;
-    return hits_target(&common->target, actor) && fault_wants(common, visit);
+    return fault_targets(&common->target, actor) && fault_wants(common, visit);
 }
 
 static bool strikes(struct run *run, size_t index)
@@ -86,7 +86,7 @@ static void strike(struct fault_host *host)
     (*fired)--;
 }
 
-static struct struck visit_with(struct rt *rt, struct fault_visit *visit)
+static struct struck visit_with(struct rt *rt, struct rt_db *db, struct fault_visit *visit)
 {
     struct run *run = rt->run;
     struct struck all = {0};
@@ -102,12 +102,18 @@ static struct struck visit_with(struct rt *rt, struct fault_visit *visit)
         struct fault_host host = {.run = run,
                                   .rt = rt,
                                   .actor = rt->actor,
+                                  .db = db,
                                   .state = &run->faults[i],
                                   .fault = &run->scenario->faults[i],
                                   .visit = visit};
         strike(&host);
         all.drop |= host.struck.drop;
         all.store |= host.struck.store;
+        if (host.struck.queue) {
+            all.queue = true;
+            all.queue_error = host.struck.queue_error;
+            all.queue_delay_ns = host.struck.queue_delay_ns;
+        }
         if (all.cloud == CLOUD_FAULT_NONE)
             all.cloud = host.struck.cloud;
     }
@@ -117,16 +123,16 @@ static struct struck visit_with(struct rt *rt, struct fault_visit *visit)
 struct struck visit_point(struct rt *rt, enum fault_point point, const char *operation)
 {
     struct fault_visit visit = {.point = point, .operation = operation};
-    return visit_with(rt, &visit);
+    return visit_with(rt, NULL, &visit);
 }
 
-struct struck visit_statement(struct rt *rt, const struct rt_db *db, enum fault_point point)
+struct struck visit_statement(struct rt *rt, struct rt_db *db, enum fault_point point)
 {
     struct fault_visit visit = {.point = point,
                                 .operation = db->sql->name,
                                 .transaction = db->transaction_size > 0 ? db->transaction : NULL,
                                 .transaction_size = db->transaction_size};
-    return visit_with(rt, &visit);
+    return visit_with(rt, db, &visit);
 }
 
 /* ---- by the clock ---- */
@@ -145,7 +151,7 @@ static struct actor *draw_target(struct fault_host *host)
     struct actor *able[RUN_ACTOR_COUNT_MAX];
     uint32_t count = 0;
     for (int i = 0; i < run->actor_count; i++)
-        if (run->actors[i].proc && hits_target(&common->target, &run->actors[i]))
+        if (run->actors[i].proc && fault_targets(&common->target, &run->actors[i]))
             able[count++] = &run->actors[i];
     return count > 0 ? able[fault_draw(host, count)] : NULL;
 }

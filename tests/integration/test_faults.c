@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,6 +108,204 @@ static void test_fault_drop_at_a_time_takes_an_open_connection(void **state)
     assert_true(time_of("\"ev\":\"db.cut\"", "worker-1") == 10 * NS_PER_MIN);
 }
 
+/* ---- clocks ---- */
+
+/* Time as the server sees it: the lease of an hour that it wrote into this line. */
+static bool has_lease_until(const char *text)
+{
+    return find("\"table\":\"job_locks\",\"op\":\"insert\"", text) != NULL;
+}
+
+static void test_fault_clock_of_database_is_what_now_gives(void **state)
+{
+    (void)state;
+    run_fault("clock_skew: {target: database, by: 2h, direction: forwards}", 1);
+    assert_non_null(find("fault.clock_skew", "\"target\":\"database\",\"by_ns\":7200000000000"));
+    assert_true(has_lease_until("2026-01-01 03:"));
+    run_fault("clock_skew: {target: database, by: 2h, direction: backwards}", 1);
+    assert_true(has_lease_until("2025-12-31 23:"));
+    assert_non_null(find("fault.healed", "\"fault\":\"clock_skew\",\"target\":\"database\""));
+}
+
+/* It jumps within the transaction that takes the lock: now() stays what it was. */
+static void test_fault_clock_jump_leaves_a_transaction_its_now(void **state)
+{
+    (void)state;
+    run_fault("clock_jump: {target: database, by: 5h, direction: forwards, points: db.exec, "
+              "operation: insert_lock, nth: 1, heal_after: 20m}",
+              1);
+    assert_true(has_lease_until("2026-01-01 01:0"));
+    assert_non_null(find("\"op\":\"update\",\"cluster_id\":\"demo\"", "2026-01-01 06:"));
+    int64_t jumped_ns = time_of("fault.clock_jump", "database");
+    assert_true(time_of("fault.healed", "clock_jump") == jumped_ns + 20 * NS_PER_MIN);
+}
+
+/* Five minutes between two heartbeats are ten on a clock that runs at half the speed. */
+static void test_fault_clock_drift_makes_timers_late(void **state)
+{
+    (void)state;
+    run_fault("clock_drift: {target: worker-1, ppm: 500000, direction: backwards}", 1);
+    int64_t acquired_ns = time_of("\"ev\":\"lock.acquired\"", "demo");
+    assert_true(time_of("\"ev\":\"lock.renewed\"", "demo") == acquired_ns + 10 * NS_PER_MIN);
+}
+
+/* ---- the queue ---- */
+
+static void test_fault_queue_duplicate_may_be_received_again(void **state)
+{
+    (void)state;
+    run_fault("queue_error: {kind: duplicate, delay: 0s, nth: 1}", 1);
+    assert_non_null(find("\"ev\":\"queue.duplicated\"", "\"done\":\"yes\""));
+}
+
+static void test_fault_queue_early_makes_the_receipt_stale(void **state)
+{
+    (void)state;
+    run_fault("queue_error: {kind: early, delay: 0s, nth: 1}", 1);
+    assert_non_null(find("\"ev\":\"queue.early\"", "\"done\":\"yes\""));
+    assert_non_null(find("queue.deleted", "ERR_QUEUE_STALE_RECEIPT"));
+}
+
+static void test_fault_queue_late_message_waits(void **state)
+{
+    (void)state;
+    run_fault("queue_error: {target: any-client, kind: late, delay: 7m, nth: 1}", 1);
+    assert_true(time_of("queue.received", "demo") >= 7 * NS_PER_MIN);
+}
+
+static void test_fault_queue_empty_receives_nothing(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault("queue_error: {target: worker-1, kind: empty, "
+                                           "probability: 1, times: 0, before: 5m}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_true(result.counts.fired[0] > 1);
+    assert_true(time_of("queue.received", "demo") >= 5 * NS_PER_MIN);
+    scenario_free(scenario);
+}
+
+/* ---- the network ---- */
+
+static void test_fault_latency_delays_each_statement(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load_fault("latency: {target: worker-1, delay: 1s}");
+    run_seed(scenario, 1);
+    assert_int_equal(result.outcome, RUN_PASS);
+    assert_int_equal(result.counts.fired[0], count("fault.latency"));
+    assert_true(result.counts.fired[0] > 20);
+    int64_t began_ns = time_of("db.exec", "begin_serializable");
+    assert_true(time_of("db.exec", "select_cluster") == began_ns + NS_PER_S);
+    scenario_free(scenario);
+}
+
+static void test_fault_latency_of_a_reply_lets_the_statement_run(void **state)
+{
+    (void)state;
+    run_fault("latency: {target: worker-1, delay: 1m, points: db.sent, operation: insert_lock, "
+              "times: 1}",
+              1);
+    int64_t slow_ns = time_of("fault.latency", "insert_lock");
+    assert_true(time_of("db.exec", "insert_lock") == slow_ns);
+    assert_true(time_of("db.exec", "start_job") == slow_ns + NS_PER_MIN);
+}
+
+static void test_fault_partition_refused_fails_at_once_and_heals(void **state)
+{
+    (void)state;
+    run_fault("partition: {target: worker-1, how: refused, points: cloud.call, nth: 2, heal_after: "
+              "5m}",
+              1);
+    int64_t parted_ns = time_of("fault.partition", "\"how\":\"refused\"");
+    assert_true(time_of("fault.healed", "\"target\":\"worker-1\"") == parted_ns + 5 * NS_PER_MIN);
+    assert_non_null(find("\"ev\":\"db.lost\"", "worker-1"));
+    assert_non_null(find("\"ev\":\"db.unreachable\"", "worker-1"));
+}
+
+/* The statement has arrived, its answer has not; the client gives up in its own time. */
+static void test_fault_partition_hanging_lasts_until_the_client_gives_up(void **state)
+{
+    (void)state;
+    run_fault(
+        "partition: {target: worker-1, how: hanging, points: db.sent, operation: insert_lock, "
+        "nth: 1, heal_after: 5m}",
+        1);
+    int64_t parted_ns = time_of("fault.partition", "\"how\":\"hanging\"");
+    assert_true(time_of("db.exec", "insert_lock") == parted_ns);
+    assert_true(time_of("db.lost", "insert_lock") == parted_ns + 30 * NS_PER_S);
+}
+
+static void test_fault_partition_that_heals_in_time_costs_only_time(void **state)
+{
+    (void)state;
+    run_fault(
+        "partition: {target: worker-1, how: hanging, points: db.sent, operation: insert_lock, "
+        "nth: 1, heal_after: 20s}",
+        1);
+    int64_t parted_ns = time_of("fault.partition", "\"how\":\"hanging\"");
+    assert_int_equal(count("\"ev\":\"db.lost\""), 0);
+    assert_true(time_of("db.exec", "start_job") == parted_ns + 20 * NS_PER_S);
+}
+
+static void test_fault_pool_exhausted_makes_others_wait(void **state)
+{
+    (void)state;
+    run_fault("pool_exhausted: {limit: 2, wait: 10s, heal_after: 30m}", 1);
+    assert_non_null(find("\"ev\":\"db.waits\"", "worker-1"));
+    assert_non_null(find("\"ev\":\"db.unreachable\"", "worker-1"));
+    assert_true(time_of("fault.healed", "pool_exhausted") == 30 * NS_PER_MIN);
+}
+
+/* ---- an administrator ---- */
+
+static void test_fault_terminated_session_is_found_lost(void **state)
+{
+    (void)state;
+    run_fault("backend_terminate: {target: worker-1, points: db.done, operation: insert_lock, nth: "
+              "1}",
+              1);
+    assert_non_null(find("fault.backend_terminate", "\"while\":\"idle\""));
+    assert_non_null(find("\"ev\":\"db.lost\"", "worker-1"));
+}
+
+static void test_fault_cancelled_statement_ends_with_the_servers_error(void **state)
+{
+    (void)state;
+    run_fault("statement_cancel: {target: worker-1, operation: insert_lock, nth: 1}", 1);
+    assert_non_null(find("\"sql\":\"insert_lock\"", "\"sqlstate\":\"57014\""));
+}
+
+/* Two jobs on one cluster: the second waits for its row. */
+static void run_blocked(const char *fault)
+{
+    char override[256];
+    snprintf(override, sizeof override, "faults=[{%s}]", fault);
+    struct scenario *scenario = load("three-destroys-at-once", override);
+    bool struck = false;
+    for (uint64_t seed = 1; seed <= 20 && !struck; seed++) {
+        run_seed(scenario, seed);
+        assert_int_equal(result.outcome, RUN_PASS);
+        struck = result.counts.fired[0] == 1;
+    }
+    assert_true(struck);
+    uint64_t hash = result.hash;
+    run_seed(scenario, result.seed);
+    assert_true(result.hash == hash);
+    scenario_free(scenario);
+}
+
+static void test_fault_administrator_ends_what_waits_for_a_lock(void **state)
+{
+    (void)state;
+    run_blocked("statement_cancel: {points: db.blocked, probability: 1}");
+    assert_non_null(find("fault.statement_cancel", "\"while\":\"blocked\""));
+    assert_non_null(find("\"ev\":\"db.exec\"", "\"sqlstate\":\"57014\""));
+    run_blocked("backend_terminate: {points: db.blocked, probability: 1}");
+    assert_non_null(find("fault.backend_terminate", "\"while\":\"blocked\""));
+    assert_non_null(find("\"ev\":\"db.lost\"", "worker-"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +318,22 @@ int main(void)
         cmocka_unit_test(test_fault_crash_at_a_time_strikes_then),
         cmocka_unit_test(test_fault_pause_at_a_time_ends_on_time),
         cmocka_unit_test(test_fault_drop_at_a_time_takes_an_open_connection),
+        cmocka_unit_test(test_fault_clock_of_database_is_what_now_gives),
+        cmocka_unit_test(test_fault_clock_jump_leaves_a_transaction_its_now),
+        cmocka_unit_test(test_fault_clock_drift_makes_timers_late),
+        cmocka_unit_test(test_fault_queue_duplicate_may_be_received_again),
+        cmocka_unit_test(test_fault_queue_early_makes_the_receipt_stale),
+        cmocka_unit_test(test_fault_queue_late_message_waits),
+        cmocka_unit_test(test_fault_queue_empty_receives_nothing),
+        cmocka_unit_test(test_fault_latency_delays_each_statement),
+        cmocka_unit_test(test_fault_latency_of_a_reply_lets_the_statement_run),
+        cmocka_unit_test(test_fault_partition_refused_fails_at_once_and_heals),
+        cmocka_unit_test(test_fault_partition_hanging_lasts_until_the_client_gives_up),
+        cmocka_unit_test(test_fault_partition_that_heals_in_time_costs_only_time),
+        cmocka_unit_test(test_fault_pool_exhausted_makes_others_wait),
+        cmocka_unit_test(test_fault_terminated_session_is_found_lost),
+        cmocka_unit_test(test_fault_cancelled_statement_ends_with_the_servers_error),
+        cmocka_unit_test(test_fault_administrator_ends_what_waits_for_a_lock),
     };
     return cmocka_run_group_tests_name("faults", tests, open_runs, close_runs);
 }

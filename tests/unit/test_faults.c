@@ -11,8 +11,24 @@
 
 /* A host that remembers what it was asked for. */
 struct fault_host {
-    enum { NOTHING, CRASH, PAUSE, DROP, CLOUD, STORE, LOCKS, STEP_CLOCK, DRIFT_CLOCK } did;
-    int64_t number; /* by how much */
+    enum {
+        NOTHING,
+        CRASH,
+        PAUSE,
+        DROP,
+        CLOUD,
+        STORE,
+        LOCKS,
+        STEP_CLOCK,
+        DRIFT_CLOCK,
+        QUEUE,
+        DELAY,
+        PARTITION,
+        LIMIT,
+        TERMINATE,
+        CANCEL
+    } did;
+    int64_t number; /* by how much, or which way */
     uint32_t draw;  /* what the next draw gives */
     enum cloud_error error;
     bool one;
@@ -66,6 +82,42 @@ void fault_drift_clock(struct fault_host *host, int64_t rate_ppm)
 {
     host->did = DRIFT_CLOCK;
     host->number = rate_ppm;
+}
+
+void fault_disturb_queue(struct fault_host *host, enum queue_error error, int64_t delay_ns)
+{
+    host->did = QUEUE;
+    host->number = (int64_t)error;
+    host->duration_ns = delay_ns;
+}
+
+void fault_delay(struct fault_host *host, int64_t duration_ns)
+{
+    host->did = DELAY;
+    host->duration_ns = duration_ns;
+}
+
+void fault_partition(struct fault_host *host, enum partition_how how)
+{
+    host->did = PARTITION;
+    host->number = (int64_t)how;
+}
+
+void fault_limit_connections(struct fault_host *host, int limit, int64_t wait_ns)
+{
+    host->did = LIMIT;
+    host->number = limit;
+    host->duration_ns = wait_ns;
+}
+
+void fault_terminate(struct fault_host *host)
+{
+    host->did = TERMINATE;
+}
+
+void fault_cancel(struct fault_host *host)
+{
+    host->did = CANCEL;
 }
 
 uint32_t fault_draw(struct fault_host *host, uint32_t n)
@@ -414,6 +466,107 @@ static void test_faults_clock_drift_is_a_rate(void **state)
     free(config);
 }
 
+/* ---- the queue ---- */
+
+static void assert_disturbs(int word, uint32_t draw, enum fault_point point, enum queue_error error)
+{
+    const struct fault_kind *kind = kind_of("queue_error");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+    struct duration_range delay = {0, NS_PER_MIN};
+
+    *(int *)field_at(kind, config, "kind") = word;
+    memcpy(field_at(kind, config, "delay"), &delay, sizeof delay);
+    assert_int_equal(fault_points(kind, config) & POINT_BIT(point), POINT_BIT(point));
+    strike(&host, kind, config, point);
+    assert_int_equal(host.did, QUEUE);
+    assert_int_equal(host.number, error);
+    assert_int_equal(host.duration_ns, error == QUEUE_ERROR_EMPTY ? 0 : NS_PER_MIN);
+    free(config);
+}
+
+static void test_faults_queue_error_fits_its_point(void **state)
+{
+    (void)state;
+    assert_disturbs(QUEUE_ERROR_EMPTY, 0, POINT_QUEUE_RECEIVE, QUEUE_ERROR_EMPTY);
+    assert_disturbs(QUEUE_ERROR_LATE, 0, POINT_QUEUE_SEND, QUEUE_ERROR_LATE);
+    assert_disturbs(QUEUE_ERROR_DUPLICATE, 0, POINT_QUEUE_RECEIVED, QUEUE_ERROR_DUPLICATE);
+    assert_disturbs(QUEUE_ERROR_EARLY, 0, POINT_QUEUE_RECEIVED, QUEUE_ERROR_EARLY);
+    assert_disturbs(QUEUE_ERROR_COUNT, 0, POINT_QUEUE_SEND, QUEUE_ERROR_LATE);
+    assert_disturbs(QUEUE_ERROR_COUNT, 0, POINT_QUEUE_RECEIVED, QUEUE_ERROR_DUPLICATE);
+    assert_disturbs(QUEUE_ERROR_COUNT, 1, POINT_QUEUE_RECEIVED, QUEUE_ERROR_EARLY);
+}
+
+/* ---- the network and the server ---- */
+
+static void test_faults_latency_is_of_every_statement(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("latency");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+    struct duration_range delay = {NS_PER_MS, NS_PER_S};
+
+    memcpy(field_at(kind, config, "delay"), &delay, sizeof delay);
+    strike(&host, kind, config, POINT_DB_EXEC);
+    assert_int_equal(host.did, DELAY);
+    assert_int_equal(host.duration_ns, NS_PER_S);
+    const struct field *times = field_find(kind->fields, kind->field_count, "times");
+    assert_string_equal(times->fallback, "0");
+    assert_int_equal(times->offset, offsetof(struct fault_common, times));
+    free(config);
+}
+
+static void assert_parts(int word, uint32_t draw, enum partition_how how)
+{
+    const struct fault_kind *kind = kind_of("partition");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+
+    *(int *)field_at(kind, config, "how") = word;
+    strike(&host, kind, config, POINT_CLOUD_CALL);
+    assert_int_equal(host.did, PARTITION);
+    assert_int_equal(host.number, how);
+    free(config);
+}
+
+static void test_faults_partition_is_the_one_asked_for_or_drawn(void **state)
+{
+    (void)state;
+    assert_parts(PARTITION_REFUSED, 0, PARTITION_REFUSED);
+    assert_parts(PARTITION_HANGING, 0, PARTITION_HANGING);
+    assert_parts(PARTITION_HOW_COUNT, 0, PARTITION_REFUSED);
+    assert_parts(PARTITION_HOW_COUNT, 1, PARTITION_HANGING);
+}
+
+static void test_faults_pool_exhausted_limits(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("pool_exhausted");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+
+    *(int64_t *)field_at(kind, config, "limit") = 4;
+    *(int64_t *)field_at(kind, config, "wait") = NS_PER_MIN;
+    strike(&host, kind, config, POINT_CLOCK);
+    assert_int_equal(host.did, LIMIT);
+    assert_int_equal(host.number, 4);
+    assert_int_equal(host.duration_ns, NS_PER_MIN);
+    assert_true(kind->of_environment);
+    free(config);
+}
+
+static void test_faults_administrator_ends_or_cancels(void **state)
+{
+    (void)state;
+    struct fault_common config = {0};
+    struct fault_host host = {0};
+    strike(&host, kind_of("backend_terminate"), &config, POINT_DB_BLOCKED);
+    assert_int_equal(host.did, TERMINATE);
+    strike(&host, kind_of("statement_cancel"), &config, POINT_DB_EXEC);
+    assert_int_equal(host.did, CANCEL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +588,11 @@ int main(void)
         cmocka_unit_test(test_faults_lock_state_loss_is_of_all_or_one),
         cmocka_unit_test(test_faults_clocks_are_stepped_forwards_and_backwards),
         cmocka_unit_test(test_faults_clock_drift_is_a_rate),
+        cmocka_unit_test(test_faults_queue_error_fits_its_point),
+        cmocka_unit_test(test_faults_latency_is_of_every_statement),
+        cmocka_unit_test(test_faults_partition_is_the_one_asked_for_or_drawn),
+        cmocka_unit_test(test_faults_pool_exhausted_limits),
+        cmocka_unit_test(test_faults_administrator_ends_or_cancels),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }
