@@ -17,6 +17,10 @@
 #define VERSION_MIN 150000
 #define RANDOM_SIZE 9
 #define NAME_SIZE_MAX 64
+#define DATABASE_COUNT_MAX 1000
+#define DATABASE_COUNT_LIMIT "1000"
+/* Of what is done in the given database: never wait for ever on somebody else's server. */
+#define PATIENCE_SQL "SET statement_timeout = '60s'"
 #define COMMENT_PREFIX "fencepost, owner "
 /* Of the place, of the process and its start, chance, the lane. */
 #define NAME_FORMAT "fencepost_%016" PRIx64 "_%d_%" PRIu64 "_%s_%d"
@@ -92,6 +96,15 @@ static bool run_sql(PGconn *conn, const char *sql, struct strbuf *why)
     return result != NULL;
 }
 
+/* To the given database, to make ours and to drop it. */
+static PGconn *connect_to_given(const char *where, struct strbuf *why)
+{
+    PGconn *conn = connect_to(where, why);
+    if (conn != NULL)
+        (void)run_sql(conn, PATIENCE_SQL, why);
+    return conn;
+}
+
 /* ---- databases of ours ---- */
 
 /* A killed fencepost may have left backends that it had stopped. */
@@ -139,22 +152,39 @@ static bool is_of_dead_run(const char *name, const char *comment)
            owner_judge(comment + prefix_size) == OWNER_DEAD;
 }
 
+/* To drop a database the server waits until each of its processes has taken note, whatever its
+ * database. So all that may be stopped are continued before the first is dropped. */
+static int drop_all(PGconn *conn, PGresult *names, const bool *chosen, struct strbuf *why)
+{
+    int count = 0;
+    for (int row = 0; row < PQntuples(names); row++)
+        if (chosen[row])
+            wake_backends(conn, PQgetvalue(names, row, 0), why);
+    for (int row = 0; row < PQntuples(names); row++)
+        if (chosen[row])
+            count += drop_database(conn, PQgetvalue(names, row, 0));
+    return count;
+}
+
 /* Those of this run, or those of dead ones. Only databases of the connection's own role. */
 static int drop_databases(PGconn *conn, bool only_dead)
 {
     struct strbuf ignored = STRBUF_INIT;
+    bool chosen[DATABASE_COUNT_MAX];
     int count = 0;
     PGresult *found = query(
         conn,
         "SELECT datname, coalesce(shobj_description(oid, 'pg_database'), '') FROM pg_database "
         "WHERE datname ~ " NAME_PATTERN " AND pg_get_userbyid(datdba) = current_user "
-        "ORDER BY datname",
+        "ORDER BY datname LIMIT " DATABASE_COUNT_LIMIT,
         NULL, &ignored);
     for (int row = 0; found != NULL && row < PQntuples(found); row++) {
         const char *name = PQgetvalue(found, row, 0);
-        if (only_dead ? is_of_dead_run(name, PQgetvalue(found, row, 1)) : is_of_this_run(name))
-            count += drop_database(conn, name);
+        chosen[row] =
+            only_dead ? is_of_dead_run(name, PQgetvalue(found, row, 1)) : is_of_this_run(name);
     }
+    if (found != NULL)
+        count = drop_all(conn, found, chosen, &ignored);
     PQclear(found);
     strbuf_release(&ignored);
     return count;
@@ -164,7 +194,7 @@ static void drop_ours(const void *self)
 {
     struct strbuf ignored = STRBUF_INIT;
     (void)self;
-    PGconn *conn = connect_to(run.where, &ignored);
+    PGconn *conn = connect_to_given(run.where, &ignored);
     if (conn != NULL)
         (void)drop_databases(conn, false);
     PQfinish(conn);
@@ -234,7 +264,7 @@ static void forget_run(void)
 
 static enum err dsn_prepare(const struct pg_server_options *options, struct strbuf *why)
 {
-    PGconn *conn = connect_to(options->where, why);
+    PGconn *conn = connect_to_given(options->where, why);
     if (conn == NULL)
         return ERR_INFRASTRUCTURE;
     run.where = fp_strdup(options->where);
@@ -386,7 +416,7 @@ static void dsn_stop(struct pg_server *base)
 {
     struct dsn_server *server = (struct dsn_server *)base;
     struct strbuf ignored = STRBUF_INIT;
-    PGconn *conn = connect_to(run.where, &ignored);
+    PGconn *conn = connect_to_given(run.where, &ignored);
     if (conn != NULL)
         (void)drop_database(conn, base->database);
     PQfinish(conn);
@@ -398,7 +428,7 @@ static void dsn_stop(struct pg_server *base)
 
 static enum err begin(struct dsn_server *server, struct strbuf *why)
 {
-    PGconn *conn = connect_to(run.where, why);
+    PGconn *conn = connect_to_given(run.where, why);
     if (conn == NULL)
         return ERR_INFRASTRUCTURE;
     (void)drop_database(conn, server->base.database); /* of a lane that died */
@@ -437,7 +467,7 @@ static int dsn_remove_leftovers(const struct pg_server_options *options)
 {
     struct strbuf ignored = STRBUF_INIT;
     int count = 0;
-    PGconn *conn = connect_to(options->where, &ignored);
+    PGconn *conn = connect_to_given(options->where, &ignored);
     if (conn != NULL)
         count = drop_databases(conn, true);
     PQfinish(conn);

@@ -30,11 +30,12 @@ chown --reference="$server" "$server/data/postgresql.conf"
 (cd / && exec setsid "${as_server[@]}" "$bin/postgres" -D "$server/data") >"$tap_dir/server.log" 2>&1 &
 postmaster=$!
 end_server() {
-    kill -INT "$postmaster" 2>/dev/null
+    kill -QUIT "$postmaster" 2>/dev/null # at once, also when one of its backends is stopped
     wait "$postmaster" 2>/dev/null
     rm -rf "$server" "$tap_dir"
 }
 trap end_server EXIT
+trap 'exit 143' TERM
 
 sql() { psql -XAtq -v ON_ERROR_STOP=1 -h "$server" -U boss -d "${2:-postgres}" -c "$1"; }
 dsn() { echo "host=$server user=$1 dbname=theirs"; }
@@ -118,23 +119,31 @@ fi
 
 # ---- killed ----
 
-# sessions COUNT: so many of ours are connected.
-sessions() {
-    [ "$(sql "SELECT count(*) FROM pg_stat_activity WHERE datname ~ '^fencepost_[0-9a-f]{16}_'")" -ge "$1" ]
+# in_each_database COUNT: so many of ours there are, with sessions in each.
+in_each_database() {
+    [ "$(sql "SELECT count(*) FROM (SELECT 1 FROM pg_stat_activity
+        WHERE datname ~ '^fencepost_[0-9a-f]{16}_' GROUP BY datname HAVING count(*) >= 3) AS busy")" -ge "$1" ]
 }
+# long_run NAME JOBS
 long_run() {
-    in_background "$fencepost" run "${some[0]}" --seeds 100000 --jobs 1 --out "$tap_dir/out" --pg "$(dsn guest)"
-    tap_ok "$1: a run is under way" until_true 60 sessions 3
+    in_background "$fencepost" run "${some[0]}" --seeds 100000 --jobs "$2" --out "$tap_dir/out" --pg "$(dsn guest)"
+    tap_ok "$1: a run is under way" until_true 60 in_each_database "$2"
 }
 
-long_run "with the reaper"
-name=$(ours)
-# As if it were parked: it does not answer to anything until it is continued.
-kill -STOP $(sql "SELECT pid FROM pg_stat_activity WHERE datname = '$name'" | head -n 1)
+# As if they were parked: they do not answer to anything until they are continued, and to drop any
+# database the server waits for all of them.
+long_run "with the reaper" 2
+kill -STOP -- "-$pid" # from now on nobody sends anything, and who is idle stays so
+idle() { sql "SELECT min(pid) FROM pg_stat_activity WHERE datname = '$1' AND state LIKE 'idle%'"; }
+has_idle() { [ -n "$(idle "$1")" ]; }
+for name in $(ours); do
+    until_true 60 has_idle "$name"
+    kill -STOP "$(idle "$name")"
+done
 kill_hard
-tap_ok "killed with a stopped backend: the reaper removes the database" until_true 60 none_of_ours
+tap_ok "killed with stopped backends: the reaper removes the databases" until_true 60 none_of_ours
 
-long_run "without the reaper"
+long_run "without the reaper" 1
 name=$(ours)
 tap_ok "the reaper is killed as well" kill_with_reaper
 # The same name with a living owner, and with another role: not ours to remove.
@@ -150,8 +159,7 @@ sql "DROP DATABASE $living"
 sql "DROP DATABASE ${name}0"
 tap_same "nothing else was touched" "$before" "$(everything)"
 
-in_background "$fencepost" run "${some[0]}" --seeds 100000 --jobs 1 --out "$tap_dir/out" --pg "$(dsn guest)"
-until_true 60 sessions 3
+long_run "interrupted" 1
 kill -INT "$pid"
 wait "$pid"
 tap_same "an interrupt ends with its own code" 130 $?
