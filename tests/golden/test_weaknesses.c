@@ -32,6 +32,13 @@ static int is_scenario(const struct dirent *entry)
     return dot != NULL && strcmp(dot, ".yaml") == 0;
 }
 
+/* Those of scenarios/bad are there to be refused. */
+static int is_shipped(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' && strchr(entry->d_name, '.') == NULL &&
+           strcmp(entry->d_name, "bad") != 0;
+}
+
 static int load(const char *folder, const char *name)
 {
     char *path = fp_format("%s/%s", folder, name);
@@ -72,13 +79,20 @@ static int load_all(void **state)
 #ifdef FP_SOURCE_DIR
     root = root != NULL ? root : FP_SOURCE_DIR;
 #endif
-    int result = root != NULL ? chdir(root) : 0;
-    for (size_t i = 0; result == 0 && strategies[i] != NULL; i++) {
-        char *folder = fp_format("scenarios/%s", strategies[i]->name);
-        result = load_folder(folder);
+    if (root != NULL && chdir(root) != 0)
+        return -1;
+    struct dirent **folders;
+    int result = 0;
+    int count = scandir("scenarios", &folders, is_shipped, alphasort);
+    for (int i = 0; i < count; i++) {
+        char *folder = fp_format("scenarios/%s", folders[i]->d_name);
+        result |= load_folder(folder);
         free(folder);
+        free(folders[i]);
     }
-    return result;
+    if (count >= 0)
+        free(folders);
+    return count > 0 ? result : -1;
 }
 
 static int free_all(void **state)
