@@ -25,7 +25,7 @@ wait_for() { # a line in the output
     tries=0
     until grep -q "^$1" "$out"; do
         tries=$((tries + 1))
-        if [ "$tries" -gt 1500 ]; then
+        if [ "$tries" -gt 6000 ]; then
             echo "no \"$1\" from the holder:"
             cat "$out"
             return 1
@@ -64,7 +64,7 @@ expect_clean() {
     tries=0
     until is_clean; do
         tries=$((tries + 1))
-        if [ "$tries" -gt 100 ]; then
+        if [ "$tries" -gt 1200 ]; then
             echo "FAILED: $1: left:" "$(ls "$work")" "processes:" "$(servers | tr '\n' ' ')" \
                 "segments:" "$(left_segments | tr '\n' ' ')"
             failed=1
