@@ -21,20 +21,20 @@ campaign() {
 hashes() { grep -o '"hash": *"[0-9a-f]*"' "$tap_dir/$1.json"; }
 number() { grep -o "\"$2\": *[0-9]*" "$tap_dir/$1.json" | grep -o '[0-9]*$' | awk '{s += $1} END {print s + 0}'; }
 
-some=(scenarios/job_locks/create-then-destroy.yaml scenarios/job_locks/worker-killed-anywhere.yaml
-    scenarios/job_locks/three-destroys-at-once.yaml)
+some=(scenarios/job_locks/worker-killed-anywhere.yaml scenarios/job_locks/three-destroys-at-once.yaml)
 
-campaign one "${some[@]}" --seeds 30 --jobs 1
-campaign two "${some[@]}" --seeds 30 --jobs 2
+# A lane takes 25 seeds at a time: so many that each scenario is shared.
+campaign one "${some[@]}" --seeds 28 --jobs 1
+campaign two "${some[@]}" --seeds 28 --jobs 2
 tap_same "one lane meets every expectation" 0 "$(cat "$tap_dir/one.status")"
 tap_same "two lanes give the same hashes as one" "$(hashes one)" "$(hashes two)"
-tap_same "hashes are there" 3 "$(hashes one | wc -l)"
+tap_same "hashes are there" 2 "$(hashes one | wc -l)"
 
 # The same seeds, run by themselves and in the other order of scenarios.
-campaign alone scenarios/job_locks/three-destroys-at-once.yaml --seeds 30 --jobs 1
+campaign alone scenarios/job_locks/three-destroys-at-once.yaml --seeds 28 --jobs 1
 tap_same "a scenario alone gives the same hash as among others" "$(hashes one | tail -n 1)" "$(hashes alone)"
 
-campaign twice scenarios --seeds 3 --check-determinism
+campaign twice scenarios --seeds 2 --check-determinism
 tap_same "every shipped scenario meets its expectation, or too few seeds were tried" 0 \
     "$(grep -c '"infrastructure": *[1-9]' "$tap_dir/twice.json")"
 tap_same "no run diverged when run again" 0 "$(number twice diverged)"
@@ -44,7 +44,7 @@ tap_ok "waiters were parked" test "$(number twice parked)" -gt 0
 tap_ok "ghosts were seen" test "$(number twice ghosts)" -gt 0
 
 # Deadlocks are rare; this scenario is made for them.
-campaign deadlock scenarios/job_locks/release-lock-first.yaml --seeds 30 --check-determinism
+campaign deadlock scenarios/job_locks/release-lock-first.yaml --seeds 8 --check-determinism
 tap_ok "deadlocks were resolved" test "$(number deadlock deadlocks)" -gt 0
 tap_same "and their victims are the same again" 0 "$(number deadlock diverged)"
 

@@ -1,7 +1,13 @@
 # For script tests: source this, call the checks, end with tap_end. Each check prints one TAP line,
 # which run_one.sh counts.
 tap_failed=0
-tap_dir=$(mktemp -d)
+# In memory when there is room: a server is a thousand files, made and removed with every start.
+tap_room_kib=$(df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)
+if [ "${tap_room_kib:-0}" -ge 1048576 ] && [ -w /dev/shm ]; then
+    tap_dir=$(mktemp -d /dev/shm/fp-test-XXXXXX)
+else
+    tap_dir=$(mktemp -d)
+fi
 trap 'rm -rf "$tap_dir"' EXIT
 
 # tap_ok NAME COMMAND...: passes when the command succeeds; its output is shown when it does not.
