@@ -132,6 +132,16 @@ static void put_scenario(struct json_out *out, const struct campaign_scenario *i
     json_object_end(out);
 }
 
+static void put_sweep(struct json_out *out, const struct campaign_report *report)
+{
+    const struct campaign_scenario *item = &report->scenarios[0];
+    json_key(out, "sweep");
+    json_object_begin(out);
+    put_int(out, "points", report->sweep_point_count);
+    put_int(out, "struck", item->counts.fired[item->scenario->sweep_index]);
+    json_object_end(out);
+}
+
 static void put_determinism(struct json_out *out, const struct sums *sums)
 {
     json_key(out, "determinism");
@@ -177,6 +187,8 @@ void report_json(const struct campaign_report *report, struct strbuf *text)
         put_scenario(&out, &report->scenarios[i]);
     json_array_end(&out);
     put_determinism(&out, &sums);
+    if (report->sweep_point_count > 0)
+        put_sweep(&out, report);
     put_speed(&out, report, &sums);
     put_counts(&out, &sums.counts);
     put_circumstances(&out, report);

@@ -258,6 +258,15 @@ static void put_database(struct strbuf *out, const struct run_counts *counts)
     strbuf_putc(out, '\n');
 }
 
+static void put_sweep(struct strbuf *out, const struct campaign_report *report)
+{
+    const struct campaign_scenario *item = &report->scenarios[0];
+    int64_t struck_count = item->counts.fired[item->scenario->sweep_index];
+    strbuf_puts(out, "sweep        ");
+    put_counted(out, report->sweep_point_count, "point", "points");
+    strbuf_printf(out, " visited, struck at %" PRId64 " of them, one run each\n", struck_count);
+}
+
 static void put_determinism(struct strbuf *out, const struct sums *sums)
 {
     strbuf_puts(out, "determinism  checked ");
@@ -375,6 +384,8 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
         put_tried(out, report, &sums);
         put_database(out, &sums.counts);
         put_determinism(out, &sums);
+        if (report->sweep_point_count > 0)
+            put_sweep(out, report);
         put_limits(out, report);
     }
     put_caught(out, report);
