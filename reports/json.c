@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faults/fault.h"
@@ -85,6 +86,20 @@ static void put_faults(struct json_out *out, const struct campaign_scenario *ite
     json_object_end(out);
 }
 
+static void put_unvisited(struct json_out *out, const struct campaign_scenario *item)
+{
+    json_key(out, "faults_without_chance");
+    json_array_begin(out);
+    for (size_t i = 0; i < item->scenario->fault_count; i++) {
+        if (!sums_is_unvisited(item, i))
+            continue;
+        char *name = fp_format("faults[%zu].%s", i, item->scenario->faults[i].kind->name);
+        json_string(out, name);
+        free(name);
+    }
+    json_array_end(out);
+}
+
 static void put_reached(struct json_out *out, const struct tally *reached)
 {
     json_key(out, "reached");
@@ -123,6 +138,7 @@ static void put_scenario(struct json_out *out, const struct campaign_scenario *i
     put_int(out, "steps", item->counts.steps);
     put_double(out, "virtual_s", (double)item->counts.virtual_ns / (double)NS_PER_S, 3);
     put_faults(out, item);
+    put_unvisited(out, item);
     put_counts(out, &item->counts);
     put_reached(out, item->reached);
     put_hex(out, "hash", item->hash);

@@ -274,8 +274,23 @@ static void put_determinism(struct strbuf *out, const struct sums *sums)
     strbuf_printf(out, " twice, %" PRId64 " diverged\n", sums->diverged_count);
 }
 
+/* A fault that had no chance says something about its fields, not about the design. */
+static void put_unvisited(struct strbuf *out, const struct campaign_report *report)
+{
+    for (size_t s = 0; s < report->scenario_count; s++) {
+        const struct campaign_scenario *item = &report->scenarios[s];
+        for (size_t i = 0; i < item->scenario->fault_count; i++)
+            if (sums_is_unvisited(item, i))
+                strbuf_printf(out,
+                              "no chance    faults[%zu].%s of %s: nobody came by where it could "
+                              "strike\n",
+                              i, item->scenario->faults[i].kind->name, item->scenario->name);
+    }
+}
+
 static void put_limits(struct strbuf *out, const struct campaign_report *report)
 {
+    put_unvisited(out, report);
     if (report->lane_failed && !report->interrupted)
         strbuf_printf(out, "trouble      %s\n", strbuf_str(&report->trouble));
     if (report->interrupted)
