@@ -78,6 +78,7 @@ struct fault_common {
     {                                                                                              \
         .key = "heal_after", .type = FIELD_DURATION_RANGE,                                         \
         .offset = offsetof(struct fault_common, heal_after), .fallback = (text),                   \
+        .example = "10m..1h",                                                                      \
         .about = "how long it lasts, drawn from this range; 0s: until chaos ends"                  \
     }
 
@@ -86,7 +87,7 @@ extern const char *const fault_at_words[];
 #define FROM_THE_START_FIELD                                                                       \
     {                                                                                              \
         .key = "at", .type = FIELD_DURATION, .offset = offsetof(struct fault_common, at_ns),       \
-        .words = fault_at_words, .fallback = "0s",                                                 \
+        .words = fault_at_words, .fallback = "0s", .example = "40m",                               \
         .about = "strike at this virtual time, once; any: at points, as when they are given"       \
     }
 

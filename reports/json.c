@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "faults/fault.h"
@@ -85,6 +86,20 @@ static void put_faults(struct json_out *out, const struct campaign_scenario *ite
     json_object_end(out);
 }
 
+static void put_unvisited(struct json_out *out, const struct campaign_scenario *item)
+{
+    json_key(out, "faults_without_chance");
+    json_array_begin(out);
+    for (size_t i = 0; i < item->scenario->fault_count; i++) {
+        if (!sums_is_unvisited(item, i))
+            continue;
+        char *name = fp_format("faults[%zu].%s", i, item->scenario->faults[i].kind->name);
+        json_string(out, name);
+        free(name);
+    }
+    json_array_end(out);
+}
+
 static void put_reached(struct json_out *out, const struct tally *reached)
 {
     json_key(out, "reached");
@@ -123,12 +138,23 @@ static void put_scenario(struct json_out *out, const struct campaign_scenario *i
     put_int(out, "steps", item->counts.steps);
     put_double(out, "virtual_s", (double)item->counts.virtual_ns / (double)NS_PER_S, 3);
     put_faults(out, item);
+    put_unvisited(out, item);
     put_counts(out, &item->counts);
     put_reached(out, item->reached);
     put_hex(out, "hash", item->hash);
     put_failure(out, "first_failure", &item->first_failure);
     put_failure(out, "first_unknown", &item->first_unknown);
     put_failure(out, "first_divergence", &item->first_divergence);
+    json_object_end(out);
+}
+
+static void put_sweep(struct json_out *out, const struct campaign_report *report)
+{
+    const struct campaign_scenario *item = &report->scenarios[0];
+    json_key(out, "sweep");
+    json_object_begin(out);
+    put_int(out, "points", report->sweep_point_count);
+    put_int(out, "struck", item->counts.fired[item->scenario->sweep_index]);
     json_object_end(out);
 }
 
@@ -177,6 +203,8 @@ void report_json(const struct campaign_report *report, struct strbuf *text)
         put_scenario(&out, &report->scenarios[i]);
     json_array_end(&out);
     put_determinism(&out, &sums);
+    if (report->sweep_point_count > 0)
+        put_sweep(&out, report);
     put_speed(&out, report, &sums);
     put_counts(&out, &sums.counts);
     put_circumstances(&out, report);

@@ -57,6 +57,12 @@ int64_t sums_fired(const struct campaign_scenario *item, const struct fault_kind
     return count;
 }
 
+bool sums_is_unvisited(const struct campaign_scenario *item, size_t fault_index)
+{
+    FP_ASSERT(fault_index < item->scenario->fault_count);
+    return item->seed_count > 0 && item->counts.visited[fault_index] == 0;
+}
+
 int64_t sums_found(const struct campaign_scenario *item)
 {
     const struct scenario *scenario = item->scenario;

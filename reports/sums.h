@@ -23,6 +23,8 @@ const char *sums_verdict(const struct campaign_report *report);
 /* Does the scenario have a fault of this kind, and how often did those strike? */
 bool sums_has_fault(const struct campaign_scenario *item, const struct fault_kind *kind);
 int64_t sums_fired(const struct campaign_scenario *item, const struct fault_kind *kind);
+/* Seeds were run, and never was there a visit at which this fault could have struck. */
+bool sums_is_unvisited(const struct campaign_scenario *item, size_t fault_index);
 /* Violations of the invariant that the scenario expects to be broken; 0 when it expects none. */
 int64_t sums_found(const struct campaign_scenario *item);
 /* The same, with those that may break as well. */

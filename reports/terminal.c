@@ -258,6 +258,15 @@ static void put_database(struct strbuf *out, const struct run_counts *counts)
     strbuf_putc(out, '\n');
 }
 
+static void put_sweep(struct strbuf *out, const struct campaign_report *report)
+{
+    const struct campaign_scenario *item = &report->scenarios[0];
+    int64_t struck_count = item->counts.fired[item->scenario->sweep_index];
+    strbuf_puts(out, "sweep        ");
+    put_counted(out, report->sweep_point_count, "point", "points");
+    strbuf_printf(out, " visited, struck at %" PRId64 " of them, one run each\n", struck_count);
+}
+
 static void put_determinism(struct strbuf *out, const struct sums *sums)
 {
     strbuf_puts(out, "determinism  checked ");
@@ -265,8 +274,23 @@ static void put_determinism(struct strbuf *out, const struct sums *sums)
     strbuf_printf(out, " twice, %" PRId64 " diverged\n", sums->diverged_count);
 }
 
+/* A fault that had no chance says something about its fields, not about the design. */
+static void put_unvisited(struct strbuf *out, const struct campaign_report *report)
+{
+    for (size_t s = 0; s < report->scenario_count; s++) {
+        const struct campaign_scenario *item = &report->scenarios[s];
+        for (size_t i = 0; i < item->scenario->fault_count; i++)
+            if (sums_is_unvisited(item, i))
+                strbuf_printf(out,
+                              "no chance    faults[%zu].%s of %s: nobody came by where it could "
+                              "strike\n",
+                              i, item->scenario->faults[i].kind->name, item->scenario->name);
+    }
+}
+
 static void put_limits(struct strbuf *out, const struct campaign_report *report)
 {
+    put_unvisited(out, report);
     if (report->lane_failed && !report->interrupted)
         strbuf_printf(out, "trouble      %s\n", strbuf_str(&report->trouble));
     if (report->interrupted)
@@ -375,6 +399,8 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
         put_tried(out, report, &sums);
         put_database(out, &sums.counts);
         put_determinism(out, &sums);
+        if (report->sweep_point_count > 0)
+            put_sweep(out, report);
         put_limits(out, report);
     }
     put_caught(out, report);

@@ -52,6 +52,9 @@ static void put_field(struct strbuf *out, const struct field *field)
         strbuf_puts(out, ", required");
     else if (field->fallback && field->fallback[0] != '\0')
         strbuf_printf(out, " [%s]", field->fallback);
+    const char *example = field->example ? field->example : field->fallback;
+    if (example)
+        strbuf_printf(out, "; %s: %s", field->key, example);
     strbuf_putc(out, '\n');
     strbuf_release(&expected);
 }
@@ -77,7 +80,7 @@ static void list_faults(struct strbuf *out)
         put_field(out, &fault_common_fields[i]);
     strbuf_puts(out, "\npoints:\n");
     for (int point = 0; point < FAULT_POINT_COUNT; point++)
-        strbuf_printf(out, "    %-16s%s\n", fault_point_name((enum fault_point)point),
+        strbuf_printf(out, "    %-18s%s\n", fault_point_name((enum fault_point)point),
                       fault_point_about((enum fault_point)point));
 }
 
@@ -103,6 +106,7 @@ static void put_fields_json(struct json_out *out, const struct field *fields, si
         json_key(out, "required");
         json_bool(out, fields[i].required);
         put_string(out, "default", fields[i].fallback);
+        put_string(out, "example", fields[i].example ? fields[i].example : fields[i].fallback);
         json_object_end(out);
         strbuf_release(&expected);
     }

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/json.h"
 #include "reports/progress.h"
@@ -11,6 +12,7 @@
 #include "sim/cli/pg_options.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
+#include "sim/hunt/sweep.h"
 
 #define SEED_COUNT_MAX 10000000
 #define FOLDER_TIME_NS (50 * NS_PER_S)
@@ -18,13 +20,13 @@
 
 struct run_config {
     int64_t seeds, seed, first_seed, time_ns, jobs;
-    bool json, check_determinism, trace, quiet, verbose, no_colour;
+    bool json, check_determinism, sweep, trace, quiet, verbose, no_colour;
     const char *out, *search;
     struct pg_choice pg;
     struct args_list set;
 };
 
-static const char *const search_words[] = {"random", NULL};
+static const char *const search_words[] = {"random", "swarm", NULL};
 
 #define AT(member) offsetof(struct run_config, member)
 static const struct option run_options[] = {
@@ -80,7 +82,12 @@ static const struct option run_options[] = {
      .words = search_words,
      .value = "HOW",
      .fallback = "random",
-     .about = "how the schedules are chosen"},
+     .about = "random: every fault in every seed; swarm: each seed with a drawn part of them"},
+    {.name = "sweep",
+     .type = OPTION_FLAG,
+     .offset = AT(sweep),
+     .about = "of a scenario with a fault that has `nth: sweep`: strike at each of its points, one "
+              "run each"},
     {.name = "out",
      .type = OPTION_TEXT,
      .offset = AT(out),
@@ -127,6 +134,8 @@ static int check_options(const struct args *args, const struct run_config *confi
         return command_usage(&command_run, "--seed and --seeds: either one seed or many");
     if (one_seed && is_given(args, "first-seed"))
         return command_usage(&command_run, "--seed and --first-seed: either one seed or many");
+    if (config->sweep && (one_seed || is_given(args, "seeds") || is_given(args, "first-seed")))
+        return command_usage(&command_run, "--sweep and --seeds: a sweep says itself how many");
     if (config->trace && !one_seed)
         return command_usage(&command_run, "--trace needs --seed: the trace is that of one run");
     if (!one_seed && config->first_seed > INT64_MAX - config->seeds)
@@ -159,6 +168,33 @@ campaign_options_of(const struct args *args, const struct run_config *config, si
         options.time_ns = FOLDER_TIME_NS;
     options.lane_count = lane_count(args, config, scenario_count, options.seed_count);
     return options;
+}
+
+/* ---- sweeps ---- */
+
+static int plan_sweep(const struct args *args, const struct run_config *config,
+                      const struct gathered *gathered, struct campaign_options *options,
+                      int64_t *point_count)
+{
+    if (gathered->count != 1 || !gathered->scenarios[0]->sweeps)
+        return command_usage(&command_run,
+                             "--sweep is for one scenario, with a fault that has `nth: sweep`");
+    struct strbuf why = STRBUF_INIT;
+    int code = EXIT_PASS;
+    if (!sweep_count_points(gathered->scenarios[0], &options->server, point_count, &why))
+        code = EXIT_INFRASTRUCTURE;
+    else if (*point_count == 0)
+        code = EXIT_NOTHING_RAN;
+    if (code != EXIT_PASS)
+        fprintf(stderr, "fencepost: %s\n",
+                why.size > 0 ? strbuf_str(&why)
+                             : "the fault comes by no point where it can strike");
+    strbuf_release(&why);
+    /* One more, in which it does not strike. */
+    options->first_seed = 1;
+    options->seed_count = (uint64_t)*point_count + 1;
+    options->lane_count = lane_count(args, config, 1, options->seed_count);
+    return code;
 }
 
 /* ---- traces ---- */
@@ -269,9 +305,14 @@ static int run_gathered(const struct args *args, const struct run_config *config
 {
     struct campaign_report report;
     struct campaign_options options = campaign_options_of(args, config, gathered->count);
+    int64_t point_count = 0;
     options.server = *server;
+    int code = config->sweep ? plan_sweep(args, config, gathered, &options, &point_count) : 0;
+    if (code != EXIT_PASS)
+        return code;
     run_campaign(config, gathered, &options, &report);
-    int code = campaign_exit_code(&report);
+    report.sweep_point_count = point_count;
+    code = campaign_exit_code(&report);
     if (config->trace && !report.interrupted && !report.lane_failed) {
         int trace_code = write_traces(config, gathered, &options.server);
         code = trace_code == EXIT_PASS ? code : trace_code;
@@ -292,7 +333,10 @@ static int run_run(const struct args *args, const void *config)
         code = pg_options_take(&command_run, &run->pg, &server);
     if (code != EXIT_PASS)
         return code;
-    code = gather(&gathered, args->operands, args->operand_count, &run->set);
+    struct args_list overrides = run->set;
+    if (strcmp(run->search, "swarm") == 0 && overrides.count < ARGS_LIST_COUNT_MAX)
+        overrides.values[overrides.count++] = "scheduling.swarm=true";
+    code = gather(&gathered, args->operands, args->operand_count, &overrides);
     if (code == EXIT_PASS)
         code = run_gathered(args, run, &server, &gathered);
     gather_release(&gathered);

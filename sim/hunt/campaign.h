@@ -63,6 +63,7 @@ struct campaign_report {
     int64_t start_ns; /* starting the servers took so long */
     int lane_count;
     struct pg_environment environment; /* of the lanes; all zero: none came up */
+    int64_t sweep_point_count; /* of a sweep: points at which its fault could strike; 0: none */
     bool interrupted;
     bool out_of_time;
     bool lane_failed;      /* a lane died, or could not start: infrastructure */

@@ -19,6 +19,20 @@ static const struct fault_common *common_of(const struct run *run, size_t index)
     return run->scenario->faults[index].config;
 }
 
+/* Seed 0 is the run in which it does not strike. */
+static int64_t sweep_visit(uint64_t seed)
+{
+    return seed == 0 || seed > INT64_MAX ? INT64_MAX : (int64_t)seed;
+}
+
+/* From a stream of its own: what is on strikes as it would without the others. */
+static void draw_swarm(struct run *run)
+{
+    struct choice_stream *stream = choices_stream(run->lane->choices, "swarm");
+    for (size_t i = 0; i < run->scenario->fault_count; i++)
+        run->faults[i].off = choice_below(stream, 2) == 0;
+}
+
 void faults_begin(struct run *run)
 {
     const struct scenario *scenario = run->scenario;
@@ -27,6 +41,10 @@ void faults_begin(struct run *run)
         run->faults[i].stream = choices_stream(run->lane->choices, scenario->faults[i].stream_name);
         run->faults[i].nth = common_of(run, i)->nth;
     }
+    if (scenario->sweeps)
+        run->faults[scenario->sweep_index].nth = sweep_visit(run->result->seed);
+    if (scenario->swarm)
+        draw_swarm(run);
 }
 
 bool fault_targets(const struct fault_target *target, const struct actor *actor)
@@ -185,8 +203,20 @@ static void clock_strike_body(void *arg)
     strike(&host);
 }
 
+static void report_swarm(struct run *run)
+{
+    strbuf_clear(&run->scratch);
+    for (size_t i = 0; i < run->scenario->fault_count; i++)
+        if (!run->faults[i].off)
+            strbuf_printf(&run->scratch, "%s%zu %s", run->scratch.size > 0 ? ", " : "", i,
+                          run->scenario->faults[i].kind->name);
+    trace_event(run->trace, "swarm", "harness", "faults", strbuf_str(&run->scratch), NULL);
+}
+
 void faults_start_clock(struct run *run)
 {
+    if (run->scenario->swarm)
+        report_swarm(run);
     for (size_t i = 0; i < run->scenario->fault_count; i++) {
         if (common_of(run, i)->at_ns < 0 || run->faults[i].off)
             continue;

@@ -43,6 +43,7 @@ struct field {
      * instead (`never`), stored as -1 - index. FIELD_NODE: what may stand there, for messages. */
     const char *const *words;
     const char *fallback; /* the scalar used when absent; NULL: zero */
+    const char *example;  /* a value, for the reader; NULL: the fallback is one */
     const char *about;
 };
 

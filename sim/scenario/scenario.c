@@ -109,6 +109,11 @@ const struct field scheduling_fields[] = {
      .offset = offsetof(struct scenario, slowness_per_million),
      .fallback = "0.02",
      .about = "how often time passes although somebody could run"},
+    {.key = "swarm",
+     .type = FIELD_BOOL,
+     .offset = offsetof(struct scenario, swarm),
+     .fallback = "false",
+     .about = "each seed switches a drawn part of the faults on, as run --search swarm does"},
 };
 const size_t scheduling_field_count = FP_COUNT(scheduling_fields);
 

@@ -195,6 +195,20 @@ static void check_operations(struct walk *walk, const struct yaml_node *map, con
 
 /* ---- one fault ---- */
 
+static void note_sweep(struct walk *walk, const struct yaml_node *map, const char *where,
+                       struct scenario *scenario, size_t index)
+{
+    const struct fault_common *common = scenario->faults[index].config;
+    if (common->nth != NTH_SWEEP)
+        return;
+    if (scenario->sweeps)
+        yaml_error(walk->diags, yaml_get(map, "nth"),
+                   "%s.nth: only one fault can sweep, faults[%zu] does", where,
+                   scenario->sweep_index);
+    scenario->sweeps = true;
+    scenario->sweep_index = index;
+}
+
 static void read_config(struct walk *walk, const struct yaml_node *map, const char *where,
                         const struct fault_kind *kind, struct scenario *scenario)
 {
@@ -220,6 +234,7 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     check_odds(walk, map, where, fault->config);
     check_points(walk, map, where, kind, fault->config);
     check_operations(walk, map, where, kind, fault->config);
+    note_sweep(walk, map, where, scenario, index);
 }
 
 /* `- crash:` alone takes every default. */

@@ -306,6 +306,48 @@ static void test_fault_administrator_ends_what_waits_for_a_lock(void **state)
     assert_non_null(find("\"ev\":\"db.lost\"", "worker-"));
 }
 
+/* ---- every point, and some of the faults ---- */
+
+static void test_fault_sweep_strikes_at_each_visit_of_one_run(void **state)
+{
+    (void)state;
+    struct scenario *scenario =
+        load_fault("crash: {target: worker-1, points: db.sent, nth: sweep}");
+    run_seed(scenario, 0);
+    assert_int_equal(result.counts.fired[0], 0);
+    int64_t point_count = result.counts.visited[0];
+    assert_true(point_count > 20);
+    run_seed(scenario, 1);
+    assert_int_equal(result.counts.fired[0], 1);
+    assert_int_equal(result.counts.visited[0], 1);
+    run_seed(scenario, (uint64_t)point_count);
+    assert_int_equal(result.counts.fired[0], 1);
+    assert_int_equal(result.counts.visited[0], point_count);
+    run_seed(scenario, (uint64_t)point_count + 1);
+    assert_int_equal(result.counts.fired[0], 0);
+    assert_int_equal(result.counts.visited[0], point_count);
+    scenario_free(scenario);
+}
+
+static void test_fault_swarm_has_a_part_of_the_faults(void **state)
+{
+    (void)state;
+    struct scenario *scenario = load("connection-drops", "scheduling.swarm=true");
+    int some_count = 0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        run_seed(scenario, seed);
+        assert_int_equal(count("\"ev\":\"swarm\""), 1);
+        int64_t visit_count = 0;
+        for (size_t i = 0; i < scenario->fault_count; i++)
+            visit_count += result.counts.visited[i] > 0;
+        bool none = find("\"ev\":\"swarm\"", "\"faults\":\"\"") != NULL;
+        assert_true(none == (visit_count == 0));
+        some_count += none;
+    }
+    assert_true(some_count < 8);
+    scenario_free(scenario);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +376,8 @@ int main(void)
         cmocka_unit_test(test_fault_terminated_session_is_found_lost),
         cmocka_unit_test(test_fault_cancelled_statement_ends_with_the_servers_error),
         cmocka_unit_test(test_fault_administrator_ends_what_waits_for_a_lock),
+        cmocka_unit_test(test_fault_sweep_strikes_at_each_visit_of_one_run),
+        cmocka_unit_test(test_fault_swarm_has_a_part_of_the_faults),
     };
     return cmocka_run_group_tests_name("faults", tests, open_runs, close_runs);
 }

@@ -66,6 +66,8 @@ static void make_held(void)
     items[HELD].counts.fired[0] = 80;
     items[HELD].counts.fired[1] = 31;
     items[HELD].counts.fired[2] = 8;
+    for (int i = 0; i < 3; i++)
+        items[HELD].counts.visited[i] = 100;
     items[HELD].reached = reached;
     tally_clear(reached);
     tally_add(reached, "rest", 100);
@@ -324,17 +326,68 @@ static void assert_keys(const json_t *object, const char *const *keys)
     }
 }
 
+static void test_reports_fault_without_a_chance_is_named(void **state)
+{
+    (void)state;
+    report_terminal(&report, false, &text);
+    assert_null(strstr(strbuf_str(&text), "no chance"));
+    items[HELD].counts.visited[2] = 0;
+    strbuf_clear(&text);
+    report_terminal(&report, false, &text);
+    assert_non_null(strstr(strbuf_str(&text), "\nno chance    faults[2].crash of held: nobody"));
+    strbuf_clear(&text);
+    report_json(&report, &text);
+    json_t *root = parse();
+    const json_t *held = json_array_get(json_object_get(root, "scenarios"), HELD);
+    const json_t *names = json_object_get(held, "faults_without_chance");
+    assert_int_equal(json_array_size(names), 1);
+    assert_string_equal(json_string_value(json_array_get(names, 0)), "faults[2].crash");
+    json_decref(root);
+}
+
+static void test_reports_sweep_says_at_how_many_points(void **state)
+{
+    (void)state;
+    report.sweep_point_count = 80;
+    scenarios[0].sweep_index = 0;
+    items[0].counts.fired[0] = 80;
+    report_terminal(&report, false, &text);
+    assert_non_null(strstr(strbuf_str(&text), "\nsweep        80 points visited, struck at 80"));
+    strbuf_clear(&text);
+    report_json(&report, &text);
+    json_t *root = parse();
+    assert_int_equal(json_integer_value(json_object_get(json_object_get(root, "sweep"), "points")),
+                     80);
+    json_decref(root);
+}
+
 static void test_reports_json_has_every_field_of_the_design(void **state)
 {
     (void)state;
     static const char *const top[] = {"verdict",     "scenarios",   "determinism",
                                       "seeds_per_s", "steps_per_s", "wall_s",
                                       "interrupted", "counts",      NULL};
-    static const char *const each[] = {
-        "name",           "file",          "strategy",      "variant",  "seeds",
-        "passed",         "unknown",       "met",           "expected", "violations",
-        "infrastructure", "steps",         "hash",          "counts",   "virtual_s",
-        "faults_fired",   "first_failure", "first_unknown", "reached",  NULL};
+    static const char *const each[] = {"name",
+                                       "file",
+                                       "strategy",
+                                       "variant",
+                                       "seeds",
+                                       "passed",
+                                       "unknown",
+                                       "met",
+                                       "expected",
+                                       "violations",
+                                       "infrastructure",
+                                       "steps",
+                                       "hash",
+                                       "counts",
+                                       "virtual_s",
+                                       "faults_fired",
+                                       "first_failure",
+                                       "first_unknown",
+                                       "reached",
+                                       "faults_without_chance",
+                                       NULL};
     static const char *const counts[] = {"contended", "parked",  "deadlocks", "ghosts",
                                          "gates",     "crashes", "repeats",   NULL};
     static const char *const failure[] = {"seed", "invariant", "step", "file", NULL};
@@ -606,6 +659,8 @@ int main(void)
         cmocka_unit_test_setup(test_reports_divergence_and_trouble_are_said, make),
         cmocka_unit_test_setup(test_reports_nothing_run_gives_no_summary, make),
         cmocka_unit_test_setup(test_reports_interrupt_and_time_are_said, make),
+        cmocka_unit_test_setup(test_reports_fault_without_a_chance_is_named, make),
+        cmocka_unit_test_setup(test_reports_sweep_says_at_how_many_points, make),
         cmocka_unit_test_setup(test_reports_json_has_every_field_of_the_design, make),
         cmocka_unit_test_setup(test_reports_json_values_are_those_of_the_report, make),
         cmocka_unit_test_setup(test_reports_json_is_one_line, make),
