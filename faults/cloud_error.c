@@ -6,13 +6,13 @@
 
 struct cloud_error_config {
     struct fault_common common;
-    int kind; /* enum cloud_error, then any */
+    int kind; /* enum cloud_error */
 };
 
 static const char *const kind_words[] = {"throttled",   "request_lost", "reply_lost", "quota",
-                                         "credentials", "any",          NULL};
+                                         "credentials", "any",          "half_done",  NULL};
 
-_Static_assert(FP_COUNT(kind_words) == CLOUD_ERROR_COUNT + 2, "a word for each error, and any");
+_Static_assert(FP_COUNT(kind_words) == CLOUD_ERROR_COUNT + 1, "a word for each error");
 
 static const struct field cloud_error_fields[] = {
     {.key = "kind",
@@ -21,7 +21,8 @@ static const struct field cloud_error_fields[] = {
      .words = kind_words,
      .fallback = "any",
      .about = "throttled, quota, credentials: refused at once; request_lost: it never arrives; "
-              "reply_lost: it happens and the caller never learns; any: one of them, drawn"},
+              "reply_lost: it happens and the caller never learns; any: one of these, drawn; "
+              "half_done: it stops half way, and creating or destroying again completes it"},
 };
 
 static void cloud_error_strike(struct fault_host *host, const void *config,
@@ -30,10 +31,10 @@ static void cloud_error_strike(struct fault_host *host, const void *config,
     const struct cloud_error_config *error = config;
 
     FP_ASSERT(visit->point == POINT_CLOUD_CALL);
-    if (error->kind < CLOUD_ERROR_COUNT)
-        fault_fail_cloud(host, (enum cloud_error)error->kind);
+    if (error->kind == CLOUD_ERROR_ANY)
+        fault_fail_cloud(host, (enum cloud_error)fault_draw(host, CLOUD_ERROR_ANY));
     else
-        fault_fail_cloud(host, (enum cloud_error)fault_draw(host, CLOUD_ERROR_COUNT));
+        fault_fail_cloud(host, (enum cloud_error)error->kind);
 }
 
 const struct fault_kind fault_kind_cloud_error = {

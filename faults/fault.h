@@ -105,6 +105,8 @@ enum cloud_error {
     CLOUD_ERROR_REPLY_LOST,   /* it happens; the caller learns of a timeout */
     CLOUD_ERROR_QUOTA,        /* refused at once */
     CLOUD_ERROR_CREDENTIALS,  /* refused at once */
+    CLOUD_ERROR_ANY,          /* in a scenario: one of those above, drawn */
+    CLOUD_ERROR_HALF_DONE,    /* it stops half way; the caller learns of a timeout */
     CLOUD_ERROR_COUNT
 };
 
@@ -150,7 +152,8 @@ void fault_pause(struct fault_host *host, int64_t duration_ns);
 /* DROP_IDLE where no statement has just been answered: one of the process's idle connections is
  * cut, which one is drawn. A strike that finds none does not count. */
 void fault_drop_connection(struct fault_host *host, enum drop_how how);
-/* At POINT_CLOUD_CALL, POINT_STORE_CALL: the call about to be made fails. */
+/* At POINT_CLOUD_CALL, POINT_STORE_CALL: the call about to be made fails. A look has no half: that
+ * strike does not count. */
 void fault_fail_cloud(struct fault_host *host, enum cloud_error error);
 void fault_fail_store(struct fault_host *host);
 /* Rows of the strategy's lock table vanish in one commit: all of them, or a drawn one. What a

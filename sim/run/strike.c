@@ -324,9 +324,15 @@ void fault_fail_cloud(struct fault_host *host, enum cloud_error error)
         [CLOUD_ERROR_REPLY_LOST] = {CLOUD_FAULT_REPLY_LOST, "reply_lost"},
         [CLOUD_ERROR_QUOTA] = {CLOUD_FAULT_QUOTA, "quota"},
         [CLOUD_ERROR_CREDENTIALS] = {CLOUD_FAULT_CREDENTIALS, "credentials"},
+        [CLOUD_ERROR_HALF_DONE] = {CLOUD_FAULT_HALF_DONE, "half_done"},
     };
     FP_ASSERT(host->visit->point == POINT_CLOUD_CALL);
-    FP_ASSERT(error < CLOUD_ERROR_COUNT);
+    FP_ASSERT(error < CLOUD_ERROR_COUNT && error != CLOUD_ERROR_ANY);
+    if (error == CLOUD_ERROR_HALF_DONE &&
+        strcmp(host->visit->operation, cloud_op_name(RT_CLOUD_LOOK)) == 0) {
+        host->missed = true;
+        return;
+    }
     fault_event_begin(host, "fault.cloud_error");
     trace_text(host->run->trace, "kind", errors[error].name);
     trace_end(host->run->trace);

@@ -179,9 +179,10 @@ static enum err apply_create(struct cloud_resource *resource, const struct cloud
 {
     struct cloud_part *part = &resource->parts[call->part];
 
-    if (part->present)
+    if (part->present && !part->half)
         return ERR_CLOUD_EXISTS;
     part->present = true;
+    part->half = false;
     part->since_ns = call->end_ns;
     part->by = call->by;
     if (call->part == CLOUD_WORKERS)
@@ -196,6 +197,7 @@ static enum err apply_destroy(struct cloud_resource *resource, const struct clou
     if (!part->present)
         return ERR_CLOUD_ABSENT;
     part->present = false;
+    part->half = false;
     part->since_ns = call->end_ns;
     if (call->part == CLOUD_WORKERS)
         resource->worker_count = 0;
@@ -208,6 +210,24 @@ static enum err apply_scale(struct cloud_resource *resource, const struct cloud_
         return ERR_CLOUD_ABSENT;
     resource->worker_count = call->count;
     return ERR_OK;
+}
+
+/* What it would have done is done in part, and whether it went well nobody says. */
+static enum err apply_half(struct cloud_resource *resource, const struct cloud_call *call)
+{
+    int32_t worker_count = resource->worker_count;
+    enum err err = call->op == RT_CLOUD_CREATE    ? apply_create(resource, call)
+                   : call->op == RT_CLOUD_DESTROY ? apply_destroy(resource, call)
+                                                  : apply_scale(resource, call);
+
+    if (err != ERR_OK)
+        return err;
+    resource->worker_count = (worker_count + resource->worker_count) / 2;
+    if (call->part >= 0) {
+        resource->parts[call->part].present = true;
+        resource->parts[call->part].half = true;
+    }
+    return ERR_CLOUD_TIMEOUT;
 }
 
 static enum err apply(struct cloud *cloud, const struct cloud_call *call)
@@ -223,6 +243,8 @@ static enum err apply(struct cloud *cloud, const struct cloud_call *call)
         return ERR_OK;
     FP_ASSERT(call->resource >= 0);
     resource = &cloud->resources[call->resource];
+    if (call->fault == CLOUD_FAULT_HALF_DONE)
+        return apply_half(resource, call);
     if (call->op == RT_CLOUD_CREATE)
         return apply_create(resource, call);
     if (call->op == RT_CLOUD_DESTROY)
@@ -341,7 +363,7 @@ static enum err check_possible(const struct cloud *cloud, const struct cloud_cal
     case RT_CLOUD_LOOK:
         return ERR_OK;
     case RT_CLOUD_CREATE:
-        if (resource->parts[call->part].present ||
+        if ((resource->parts[call->part].present && !resource->parts[call->part].half) ||
             is_being_created(cloud, call->resource, call->part))
             return ERR_CLOUD_EXISTS;
         return is_quota_exhausted(cloud, call->resource) ? ERR_CLOUD_QUOTA : ERR_OK;
@@ -395,6 +417,7 @@ static enum err refusal_of(enum cloud_fault fault)
     case CLOUD_FAULT_NONE:
     case CLOUD_FAULT_REQUEST_LOST:
     case CLOUD_FAULT_REPLY_LOST:
+    case CLOUD_FAULT_HALF_DONE:
         return ERR_OK;
     }
     FP_ASSERT(!"known fault");

@@ -47,6 +47,7 @@ enum cloud_fault {
     CLOUD_FAULT_CREDENTIALS,  /* refused at once: ERR_CLOUD_CREDENTIALS */
     CLOUD_FAULT_REQUEST_LOST, /* never reaches the cloud; its caller learns ERR_CLOUD_TIMEOUT */
     CLOUD_FAULT_REPLY_LOST,   /* happens, now or later; its caller learns ERR_CLOUD_TIMEOUT */
+    CLOUD_FAULT_HALF_DONE,    /* stops half way; its caller learns ERR_CLOUD_TIMEOUT at its end */
 };
 
 struct cloud_config {
@@ -58,6 +59,7 @@ struct cloud_config cloud_config_default(void);
 
 struct cloud_part {
     bool present;
+    bool half;             /* of it there is only a part: it can be created, and destroyed */
     int64_t since_ns;      /* when it came, or went; 0: it never was there */
     struct world_owner by; /* who made it; kept when it goes */
 };
@@ -117,8 +119,8 @@ void cloud_set_instant(struct cloud *cloud, bool instant);
  * ERR_CLOUD_THROTTLED, ERR_CLOUD_CREDENTIALS: as injected. The cloud has not looked at the token.
  * ERR_FENCED: the token is lower than one seen for this resource.
  * ERR_CLOUD_QUOTA: injected, or it would be one cluster too many.
- * ERR_CLOUD_EXISTS: the part to create is there, or is being created by a call that may succeed.
- * ERR_CLOUD_ABSENT: the part to destroy, or the workers to scale, are not there.
+ * ERR_CLOUD_EXISTS: the part to create is there, all of it, or is being created by a call that may
+ * succeed. ERR_CLOUD_ABSENT: the part to destroy, or the workers to scale, are not there.
  * ERR_INFRASTRUCTURE: one of the maxima above is reached.
  * Every call that arrives with a token raises the highest one seen, a look too: so whoever takes
  * over stops the calls of its predecessor before it reads. The duration is drawn from `stream`,

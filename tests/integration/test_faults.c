@@ -185,6 +185,17 @@ static void test_fault_queue_empty_receives_nothing(void **state)
     scenario_free(scenario);
 }
 
+/* ---- the cloud ---- */
+
+static void test_fault_cloud_half_done_is_tried_again_and_completed(void **state)
+{
+    (void)state;
+    run_fault("cloud_error: {target: worker-1, kind: half_done, operation: create, nth: 1}", 1);
+    assert_non_null(find("effect.end", "\"result\":\"ERR_CLOUD_TIMEOUT\""));
+    assert_int_equal(count("\"op\":\"create\",\"part\":\"network\""), 2);
+    assert_null(find("\"part\":\"network\"", "ERR_CLOUD_EXISTS"));
+}
+
 /* ---- the network ---- */
 
 static void test_fault_latency_delays_each_statement(void **state)
@@ -367,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_fault_queue_early_makes_the_receipt_stale),
         cmocka_unit_test(test_fault_queue_late_message_waits),
         cmocka_unit_test(test_fault_queue_empty_receives_nothing),
+        cmocka_unit_test(test_fault_cloud_half_done_is_tried_again_and_completed),
         cmocka_unit_test(test_fault_latency_delays_each_statement),
         cmocka_unit_test(test_fault_latency_of_a_reply_lets_the_statement_run),
         cmocka_unit_test(test_fault_partition_refused_fails_at_once_and_heals),

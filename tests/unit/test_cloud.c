@@ -542,6 +542,40 @@ static void test_cloud_lost_reply_of_slow_call_takes_effect_after_the_timeout(vo
     assert_int_equal(cloud_present_count(demo(fixture)), 1);
 }
 
+static void test_cloud_half_done_create_is_completed_by_another(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rt_cloud_request what = request(RT_CLOUD_CREATE, "network", 0);
+    struct cloud_call call;
+
+    assert_int_equal(begin_fault(fixture, 0, &what, CLOUD_FAULT_HALF_DONE, &call), ERR_OK);
+    assert_int_equal(finish(fixture, &call), ERR_CLOUD_TIMEOUT);
+    assert_true(demo(fixture)->parts[CLOUD_NETWORK].present);
+    assert_true(demo(fixture)->parts[CLOUD_NETWORK].half);
+    assert_int_equal(begin(fixture, call.end_ns, RT_CLOUD_CREATE, "network", 0, &call), ERR_OK);
+    assert_int_equal(finish(fixture, &call), ERR_OK);
+    assert_false(demo(fixture)->parts[CLOUD_NETWORK].half);
+    assert_int_equal(begin(fixture, call.end_ns, RT_CLOUD_CREATE, "network", 0, &call),
+                     ERR_CLOUD_EXISTS);
+}
+
+static void test_cloud_half_done_destroy_leaves_half(void **state)
+{
+    struct fixture *fixture = *state;
+    struct rt_cloud_request what = request(RT_CLOUD_DESTROY, "network", 0);
+    struct cloud_call call;
+
+    assert_int_equal(begin(fixture, 0, RT_CLOUD_CREATE, "network", 0, &call), ERR_OK);
+    assert_int_equal(finish(fixture, &call), ERR_OK);
+    assert_int_equal(begin_fault(fixture, call.end_ns, &what, CLOUD_FAULT_HALF_DONE, &call),
+                     ERR_OK);
+    assert_int_equal(finish(fixture, &call), ERR_CLOUD_TIMEOUT);
+    assert_true(demo(fixture)->parts[CLOUD_NETWORK].half);
+    assert_int_equal(begin(fixture, call.end_ns, RT_CLOUD_DESTROY, "network", 0, &call), ERR_OK);
+    assert_int_equal(finish(fixture, &call), ERR_OK);
+    assert_int_equal(cloud_present_count(demo(fixture)), 0);
+}
+
 static void test_cloud_call_goes_on_without_its_caller(void **state)
 {
     struct fixture *fixture = *state;
@@ -713,6 +747,8 @@ int main(void)
         TEST(test_cloud_lost_request_times_out_without_effect),
         TEST(test_cloud_lost_reply_times_out_with_effect),
         TEST(test_cloud_lost_reply_of_slow_call_takes_effect_after_the_timeout),
+        TEST(test_cloud_half_done_create_is_completed_by_another),
+        TEST(test_cloud_half_done_destroy_leaves_half),
         TEST(test_cloud_call_goes_on_without_its_caller),
         TEST(test_cloud_quota_counts_clusters_that_exist_or_are_being_made),
         TEST(test_cloud_done_hook_hears_each_call_in_order_of_its_end),
