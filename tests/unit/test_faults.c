@@ -26,7 +26,10 @@ struct fault_host {
         PARTITION,
         LIMIT,
         TERMINATE,
-        CANCEL
+        CANCEL,
+        LAG,
+        CRASH_SERVER,
+        FAIL_OVER
     } did;
     int64_t number; /* by how much, or which way */
     uint32_t draw;  /* what the next draw gives */
@@ -70,6 +73,22 @@ void fault_lose_locks(struct fault_host *host, bool one)
 {
     host->did = LOCKS;
     host->one = one;
+}
+
+void fault_lag(struct fault_host *host, int64_t by_ns)
+{
+    host->did = LAG;
+    host->number = by_ns;
+}
+
+void fault_crash_server(struct fault_host *host)
+{
+    host->did = CRASH_SERVER;
+}
+
+void fault_fail_over(struct fault_host *host)
+{
+    host->did = FAIL_OVER;
 }
 
 void fault_step_clock(struct fault_host *host, int64_t by_ns)
