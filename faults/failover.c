@@ -1,6 +1,6 @@
 /* The primary dies for good and a standby is promoted. What the standby never received is lost,
- * although it was committed and answered: nothing with synchronous replication, and with asynchronous
- * replication whatever came within its lag (see replication_lag.c). */
+ * although it was committed and answered: nothing with synchronous replication, and with
+ * asynchronous replication whatever came within its lag (see replication_lag.c). */
 #include <stddef.h>
 
 #include "faults/fault.h"

@@ -15,8 +15,9 @@ static const struct field replication_lag_fields[] = {
      .type = FIELD_DURATION_RANGE,
      .offset = offsetof(struct replication_lag_config, by),
      .fallback = "0s",
-     .about = "how much later a commit is seen on a standby, drawn from this range; 0s: nothing new "
-              "is seen until it is healed"},
+     .about =
+         "how much later a commit is seen on a standby, drawn from this range; 0s: nothing new "
+         "is seen until it is healed"},
     HEAL_AFTER_FIELD("10m..1h"),
 };
 

@@ -1,8 +1,9 @@
 /* Verifies: every committed change of a status, of resources and of jobs, is one that the
  * strategy's state machine for it has.
  *
- * Does not verify: commits that a failover took back; with which status a row begins; that the status is true (that a READY cluster
- * works); who made the change; that a status is ever left again. */
+ * Does not verify: commits that a failover took back; with which status a row begins; that the
+ * status is true (that a READY cluster works); who made the change; that a status is ever left
+ * again. */
 #include <string.h>
 
 #include "sim/check/check.h"

@@ -130,6 +130,7 @@ struct pg_lane {
     uint64_t base_position;
     int timeline;     /* of the primary: one more with each promotion */
     bool failed_over; /* since the last slate */
+    bool moved;       /* the primary is not in the lane's own directory, the first standby is */
     bool crashes;     /* a run may end or promote a server: no checkpoint in the middle of it */
     uint64_t checkpoint_position;
     struct pg_session sessions[SESSION_COUNT_MAX];

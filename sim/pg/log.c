@@ -22,8 +22,8 @@
 /* Where the next entry will begin is where the last one ended, but for a page's header. */
 static uint64_t end_of_entry(uint64_t next)
 {
-    uint64_t header_size = next % SEGMENT_SIZE < PAGE_SIZE_BYTES ? SEGMENT_HEADER_SIZE
-                                                                 : PAGE_HEADER_SIZE;
+    uint64_t header_size =
+        next % SEGMENT_SIZE < PAGE_SIZE_BYTES ? SEGMENT_HEADER_SIZE : PAGE_HEADER_SIZE;
     return next % PAGE_SIZE_BYTES == header_size ? next - header_size : next;
 }
 
@@ -67,9 +67,9 @@ enum err pg_lane_position(struct pg_lane *lane, uint64_t *position)
 static int open_segment(const struct pg_lane *lane, const struct pg_server *server, uint64_t number,
                         int flags)
 {
-    char *path = fp_format("%s/pg_wal/%08X%08" PRIX64 "%08" PRIX64, pg_server_data_dir(server),
-                           (unsigned)lane->timeline, number / SEGMENTS_PER_ID,
-                           number % SEGMENTS_PER_ID);
+    char *path =
+        fp_format("%s/pg_wal/%08X%08" PRIX64 "%08" PRIX64, pg_server_data_dir(server),
+                  (unsigned)lane->timeline, number / SEGMENTS_PER_ID, number % SEGMENTS_PER_ID);
     int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
     free(path);
     return fd;

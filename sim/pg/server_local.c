@@ -93,8 +93,8 @@ static enum err start_postmaster(struct local_server *server, struct strbuf *why
 {
     const struct pg_template *template = pg_template_get();
     char *program = fp_format("%s/postgres", template->bin_dir);
-    char *cluster = fp_format("cluster_name=%.*s", (int)strlen(server->cluster_name) - 1,
-                              server->cluster_name);
+    char *cluster =
+        fp_format("cluster_name=%.*s", (int)strlen(server->cluster_name) - 1, server->cluster_name);
     const char *const argv[] = {program, "-D", server->data_dir, "-c", cluster, NULL};
     int log_fd = open_log(server);
     struct spawn spawn = {

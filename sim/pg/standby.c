@@ -1,9 +1,9 @@
 /* Standbys of the lane's server, and the promotion of one.
  *
- * A standby is a copy of the primary's files that replays the log it finds in its own directory. The
- * harness puts it there, up to a position that it chooses, wakes the standby and waits until all of
- * it is replayed. No connection leads from one server to the other, so what a standby shows is never
- * a matter of how quick somebody was.
+ * A standby is a copy of the primary's files that replays the log it finds in its own directory.
+ * The harness puts it there, up to a position that it chooses, wakes the standby and waits until
+ * all of it is replayed. No connection leads from one server to the other, so what a standby shows
+ * is never a matter of how quick somebody was.
  *
  * After a failover everything is made anew from files that were kept when the schema was installed.
  * A seed thus begins on the first timeline, whatever the one before has done. */
@@ -141,6 +141,7 @@ static void take_the_place(struct pg_lane *lane)
 {
     struct node *primary = &lane->nodes[0], *standby = &lane->nodes[1];
     pg_server_swap(primary->server, standby->server);
+    lane->moved = !lane->moved;
     primary->control = standby->control;
     primary->control_pid = standby->control_pid;
     standby->control = NULL;
@@ -171,8 +172,19 @@ enum err pg_lane_fail_over(struct pg_lane *lane, uint64_t position)
 
 /* ---- from schema to schema, from seed to seed ---- */
 
+/* The lane's own directory holds those of all others. What is in it does not matter any more. */
+static void move_back(struct pg_lane *lane)
+{
+    if (!lane->moved)
+        return;
+    control_close(lane);
+    pg_server_swap(lane->nodes[0].server, lane->nodes[1].server);
+    lane->moved = false;
+}
+
 void standbys_release(struct pg_lane *lane)
 {
+    move_back(lane);
     for (int node = 1; node <= PG_STANDBY_COUNT_MAX; node++) {
         struct node *standby = &lane->nodes[node];
         if (standby->control)
@@ -206,7 +218,8 @@ enum err standbys_prepare(struct pg_lane *lane, const struct pg_schema *schema, 
     FP_ASSERT(schema->standby_count <= PG_STANDBY_COUNT_MAX);
     lane->crashes = schema->crashes || schema->standby_count > 0;
     if (lane->crashes && !pg_server_is_ours(lane->server)) {
-        strbuf_puts(why, "standbys, failovers and server crashes need servers of our own: --pg local");
+        strbuf_puts(why,
+                    "standbys, failovers and server crashes need servers of our own: --pg local");
         return ERR_INFRASTRUCTURE;
     }
     if (schema->standby_count == 0 && !had_standbys)

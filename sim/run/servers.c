@@ -1,5 +1,5 @@
-/* Servers that lag, die and are replaced, as the actors see it: what a standby shows at this virtual
- * time, and what is gone after a failover. */
+/* Servers that lag, die and are replaced, as the actors see it: what a standby shows at this
+ * virtual time, and what is gone after a failover. */
 #include "sim/run/servers.h"
 
 #include <stdlib.h>

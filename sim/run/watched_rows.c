@@ -1,5 +1,5 @@
-/* Commits that a failover took back: nobody's statement reports them, so the watched tables are read
- * before and after, and the difference becomes row events. */
+/* Commits that a failover took back: nobody's statement reports them, so the watched tables are
+ * read before and after, and the difference becomes row events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,8 +67,7 @@ struct table_rows *watched_rows_read(struct run *run)
     struct table_rows *rows = fp_alloc(sizeof *rows);
     rows->arena = arena_new();
     rows->table_count = strategy->watched_count;
-    rows->tables =
-        arena_alloc(rows->arena, (strategy->watched_count + 1) * sizeof rows->tables[0]);
+    rows->tables = arena_alloc(rows->arena, (strategy->watched_count + 1) * sizeof rows->tables[0]);
     for (size_t i = 0; i < strategy->watched_count; i++) {
         struct strbuf sql = STRBUF_INIT;
         struct reading reading = {rows->arena, &rows->tables[i]};
@@ -112,7 +111,9 @@ static void report(struct run *run, size_t table, const char *const *before,
                    const char *const *after, int column_count)
 {
     struct pg_change change = {.table = &run->scenario->strategy->watched[table],
-                               .op = !before ? 'i' : !after ? 'd' : 'u',
+                               .op = !before  ? 'i'
+                                     : !after ? 'd'
+                                              : 'u',
                                .values = after ? after : before,
                                .old = before && after ? before : NULL,
                                .value_count = column_count};

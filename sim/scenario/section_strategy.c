@@ -159,8 +159,9 @@ const struct field postgres_fields[] = {
      .offset = offsetof(struct postgres_config, replication),
      .words = replication_words,
      .fallback = "asynchronous",
-     .about = "synchronous: a commit is answered when a standby has received it, so that a failover "
-              "loses none; asynchronous: it is lost when the standby lags"},
+     .about =
+         "synchronous: a commit is answered when a standby has received it, so that a failover "
+         "loses none; asynchronous: it is lost when the standby lags"},
 };
 const size_t postgres_field_count = FP_COUNT(postgres_fields);
 
