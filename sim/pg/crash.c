@@ -6,6 +6,8 @@
 
 static void signal_backend(const struct pg_session *session, int signal)
 {
+    if (session->ended)
+        return;
     kill(session->signal_pid, signal);
     if (session->state == SESSION_BLOCKED && session->lane->parking)
         kill(session->signal_pid, SIGCONT);

@@ -208,6 +208,10 @@ void pool_drain(struct pg_lane *lane);
 /* What a server of the template must be told before its first session. */
 enum err lane_configure(struct pg_lane *lane);
 
+/* administer.c */
+/* Cancel what the session is doing, or end it. */
+enum err administer_signal(struct pg_session *session, bool terminate);
+
 /* crash.c */
 /* Kill that server. Its sessions and the control connection to it are gone. */
 void crash_kill(struct pg_lane *lane, int node);

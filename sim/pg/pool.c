@@ -152,11 +152,7 @@ void pool_reset(struct pg_session *session)
 /* A statement that still waits is cancelled; whatever it answers, the session is then idle. */
 static void cancel(struct pg_session *session)
 {
-    char sql[64];
-    snprintf(sql, sizeof sql, "SELECT pg_cancel_backend(%d)", session->pid);
-    control_turn_to(session->lane, session->node);
-    control_run(session->lane, sql);
-    control_turn_to(session->lane, 0);
+    administer_signal(session, false);
     if (session->state == SESSION_BLOCKED)
         park_continue(session);
     session->state = SESSION_BUSY;
