@@ -180,6 +180,16 @@ void fault_limit_connections(struct fault_host *host, int limit, int64_t wait_ns
 void fault_terminate(struct fault_host *host);
 /* At POINT_DB_EXEC, POINT_DB_BLOCKED: an administrator cancels the statement. */
 void fault_cancel(struct fault_host *host);
+/* From now on standbys show the past: by that much, or (0) nothing new; lasts. A strike while they
+ * do so already does not count. */
+void fault_lag(struct fault_host *host, int64_t by_ns);
+/* The primary is stopped at once and recovers what was committed; every connection to it is gone,
+ * and nobody gets a new one while it lasts. */
+void fault_crash_server(struct fault_host *host);
+/* The primary dies for good and a standby takes its place, with what it has received; every
+ * connection is gone, and nobody gets a new one while it lasts. A strike during an outage does not
+ * count. */
+void fault_fail_over(struct fault_host *host);
 /* An integer in the fault's own stream; 0 is the mildest. */
 uint32_t fault_draw(struct fault_host *host, uint32_t n);
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range);
@@ -198,6 +208,8 @@ struct fault_kind {
     uint64_t (*points_of)(const void *config);
     bool of_environment; /* it acts on no actor: by the clock it needs none */
     bool takes_database; /* `target: database` is the server */
+    bool kills_server;   /* the run must be ready for it */
+    bool needs_standby;  /* topology.postgres.standbys must not be 0 */
     /* It strikes now. */
     void (*strike)(struct fault_host *host, const void *config, const struct fault_visit *visit);
 };

@@ -93,6 +93,9 @@ const char *rt_cell(const struct rt_rows *rows, int row, int column);
 /* MAY SUSPEND. `label` names the connection in traces and faults: "job", "heartbeat". On ERR_OK *db
  * belongs to the process until rt_db_close; on ERR_DB_UNREACHABLE it is NULL. */
 enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db);
+/* The same on a server that follows the primary: for reading, and what it shows may be old. Where
+ * there is none it is the primary. */
+enum err rt_db_open_standby(struct rt *rt, const char *label, struct rt_db **db);
 /* Run one statement. MAY SUSPEND. `params` has sql->param_count entries, NULL is SQL null; `rows`
  * may be NULL. ERR_DB_SQL: it had no effect, see rt_db_sqlstate; a transaction is now aborted.
  * ERR_DB_LOST: the outcome is unknown, it may have committed or may yet; the connection is of no

@@ -55,6 +55,8 @@ static const struct rt_sql *select_cluster_sql(struct rt *rt)
         return &job_locks_select_cluster_unlocked;
     if (rt_weak(rt, JOB_LOCKS_WEAK_ADVISORY_LOCK_IN_TRANSACTION))
         return &job_locks_select_cluster_only;
+    if (rt_weak(rt, JOB_LOCKS_WEAK_TOKEN_BY_COUNTER_ALONE))
+        return &job_locks_select_cluster_counted;
     return &job_locks_select_cluster;
 }
 
@@ -323,6 +325,8 @@ static enum err read_standby(struct attempt *attempt, struct link *standby)
         err = link_exec(attempt->rt, standby, &job_locks_select_status,
                         PARAMS(attempt->job->cluster_id), &rows);
     }
+    if (err == ERR_OK && rows.row_count == 0)
+        return ERR_DB_UNREACHABLE; /* it has not heard of the cluster yet */
     if (err == ERR_OK)
         attempt->cluster_status = keep_cell(attempt->rt, &rows, 0, 0);
     return err;

@@ -51,6 +51,7 @@ enum job_locks_weakness {
 struct link {
     const char *label;
     struct rt_db *db; /* NULL: there is none */
+    bool is_standby;  /* to a server that follows the primary */
 };
 
 /* Make sure that there is a connection. MAY SUSPEND. ERR_DB_UNREACHABLE: there is none. Only at

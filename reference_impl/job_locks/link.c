@@ -7,6 +7,8 @@ enum err link_ready(struct rt *rt, struct link *link)
     if (link->db != NULL && !rt_db_is_lost(link->db))
         return ERR_OK;
     link_close(rt, link);
+    if (link->is_standby)
+        return rt_db_open_standby(rt, link->label, &link->db);
     return rt_db_open(rt, link->label, &link->db);
 }
 

@@ -73,3 +73,8 @@ CREATE TABLE stop_requests (
     at timestamp with time zone NOT NULL DEFAULT now(),
     PRIMARY KEY (worker, job_id)
 );
+
+-- A standby that is promoted may not have received the last tokens. It begins a new timeline, so tokens
+-- begin above all that an earlier timeline can have given out: its number is their upper half.
+CREATE VIEW token_floor AS
+SELECT (('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint - 1) << 32 AS token;

@@ -164,6 +164,7 @@ void job_locks_worker(struct rt *rt)
     worker->link.label = "job";
     worker->section.label = "section";
     worker->standby.label = "standby";
+    worker->standby.is_standby = true;
 
     look_for_lockless_jobs(rt, &worker->link);
     for (;;) {

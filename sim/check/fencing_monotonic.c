@@ -96,9 +96,9 @@ static void fencing_monotonic_event(struct check *check, const struct event *eve
 
     if (event_is(event, "effect.start"))
         take_effect(check, event);
-    if (resources->token_column != NULL && is_change_of(event, resources->table))
+    if (resources->token_column != NULL && is_commit_of(event, resources->table))
         take_resource(check, event, resources->token_column);
-    if (strategy->lock.token_column != NULL && is_change_of(event, strategy->lock.table))
+    if (strategy->lock.token_column != NULL && is_commit_of(event, strategy->lock.table))
         take_lock(check, event, &strategy->lock);
 }
 

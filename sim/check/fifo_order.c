@@ -41,7 +41,7 @@ static void fifo_order_event(struct check *check, const struct event *event)
     const struct strategy *strategy = check_setup(check)->strategy;
     const struct job_view *view = &strategy->jobs;
 
-    if (!is_change_of(event, view->table))
+    if (!is_commit_of(event, view->table))
         return;
     const char *was = value_before(event, view->status_column);
     const char *key = event_text(event, watched_find(strategy, view->table)->key[0]);

@@ -1,8 +1,9 @@
 /* Verifies: every committed change of a status, of resources and of jobs, is one that the
  * strategy's state machine for it has.
  *
- * Does not verify: with which status a row begins; that the status is true (that a READY cluster
- * works); who made the change; that a status is ever left again. */
+ * Does not verify: commits that a failover took back; with which status a row begins; that the
+ * status is true (that a READY cluster works); who made the change; that a status is ever left
+ * again. */
 #include <string.h>
 
 #include "sim/check/check.h"
@@ -44,7 +45,7 @@ static void valid_transition_event(struct check *check, const struct event *even
     const struct strategy *strategy = check_setup(check)->strategy;
 
     for (size_t i = 0; i < strategy->state_count; i++)
-        if (is_change_of(event, strategy->states[i].table))
+        if (is_commit_of(event, strategy->states[i].table))
             judge(check, event, &strategy->states[i]);
 }
 

@@ -72,6 +72,12 @@ bool is_change_of(const struct event *event, const char *table)
     return changed != NULL && table != NULL && strcmp(changed, table) == 0;
 }
 
+bool is_commit_of(const struct event *event, const char *table)
+{
+    bool taken_back = event->who != NULL && strcmp(event->who, "failover") == 0;
+    return is_change_of(event, table) && !taken_back;
+}
+
 static bool has_field(const struct event *event, const char *key)
 {
     for (int i = 0; i < event->field_count; i++)

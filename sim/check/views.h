@@ -23,6 +23,8 @@ const struct row *job_lock(const struct rows *rows, const struct strategy *strat
 
 /* An event about a change of that table's rows? */
 bool is_change_of(const struct event *event, const char *table);
+/* The same, and somebody has committed it: not a failover that took commits back. */
+bool is_commit_of(const struct event *event, const char *table);
 /* The value before the change, also when the change left it as it was; NULL: null, or an insert. */
 const char *value_before(const struct event *event, const char *column);
 

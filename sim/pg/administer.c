@@ -4,12 +4,15 @@
 #include "sim/pg/internal.h"
 #include "sim/pg/session.h"
 
-static enum err signal_backend(struct pg_session *session, bool terminate)
+enum err administer_signal(struct pg_session *session, bool terminate)
 {
     char sql[64];
     snprintf(sql, sizeof sql, "SELECT pg_%s_backend(%d)", terminate ? "terminate" : "cancel",
              session->pid);
-    return control_run(session->lane, sql);
+    control_turn_to(session->lane, session->node);
+    enum err err = control_run(session->lane, sql);
+    control_turn_to(session->lane, 0);
+    return err;
 }
 
 /* A backend that is stopped finds the signal when it goes on, before anything else: whether it was
@@ -31,10 +34,10 @@ enum pg_answer pg_session_interrupt(struct pg_session *session, bool terminate)
 {
     bool blocked = session->state == SESSION_BLOCKED;
     FP_ASSERT(blocked || (terminate && session->state == SESSION_IDLE));
-    if (signal_backend(session, terminate) != ERR_OK)
+    if (administer_signal(session, terminate) != ERR_OK)
         return PG_TROUBLE;
     enum pg_answer answer = blocked ? interrupt_blocked(session, terminate) : PG_LOST;
-    if (terminate && park_wait_gone(session->lane, session->pid) != ERR_OK)
+    if (terminate && park_wait_gone(session->lane, session->node, session->pid) != ERR_OK)
         return PG_TROUBLE;
     session->ended |= terminate;
     session->lane->stirred = true; /* what it held is free */

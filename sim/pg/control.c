@@ -125,13 +125,31 @@ static enum err control_prepare(struct pg_lane *lane, const char *name, const ch
     return ERR_OK;
 }
 
+void control_turn_to(struct pg_lane *lane, int node)
+{
+    FP_ASSERT(node >= 0 && node <= PG_STANDBY_COUNT_MAX);
+    lane->node = node;
+    lane->control = lane->nodes[node].control;
+    lane->control_pid = lane->nodes[node].control_pid;
+}
+
+void control_close(struct pg_lane *lane)
+{
+    PQfinish(lane->control);
+    lane->nodes[lane->node].control = NULL;
+    lane->control = NULL;
+}
+
 enum err control_open(struct pg_lane *lane)
 {
-    lane->control = PQconnectdb(pg_server_admin_conninfo(lane->server));
+    struct node *node = &lane->nodes[lane->node];
+    FP_ASSERT(!node->control);
+    node->control = PQconnectdb(pg_server_admin_conninfo(node->server));
+    node->control_pid = PQbackendPID(node->control);
+    control_turn_to(lane, lane->node);
     if (PQstatus(lane->control) != CONNECTION_OK)
         return control_failed(lane);
     PQsetNoticeReceiver(lane->control, ignore_notice, NULL);
-    lane->control_pid = PQbackendPID(lane->control);
     enum err err =
         control_prepare(lane, "blocking",
                         "SELECT pid, pg_blocking_pids(pid) "

@@ -47,7 +47,7 @@ enum err gate_install(struct pg_lane *lane, const struct pg_schema *schema, stru
 
 enum err gate_close(struct pg_session *session)
 {
-    if (!session->lane->gated || session->gate_held)
+    if (!session->lane->gated || session->gate_held || session->node != 0)
         return ERR_OK;
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT pg_advisory_lock(%d, %d)", GATE_CLASS, session->pid);

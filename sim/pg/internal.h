@@ -76,6 +76,7 @@ struct sent {
 struct pg_session {
     struct pg_lane *lane;
     int slot;
+    int node; /* 0: on the primary; n: on its nth standby */
     int64_t opened_sequence;
     enum session_state state;
     PGconn *conn;
@@ -108,11 +109,30 @@ struct pg_session {
     void *data;
 };
 
-struct pg_lane {
+/* One server of the lane: the primary is the first, its standbys follow. */
+struct node {
     struct pg_server *server;
-    char *role, *database; /* of the sessions, quoted for SQL */
-    PGconn *control;
+    PGconn *control; /* NULL: it does not run */
     int control_pid;
+    int startup_pid;   /* of a standby: who replays */
+    uint64_t position; /* of a standby: it has all of the log up to here */
+};
+
+struct pg_lane {
+    struct pg_server *server; /* the primary */
+    char *role, *database;    /* of the sessions, quoted for SQL */
+    struct node nodes[1 + PG_STANDBY_COUNT_MAX];
+    int node;        /* the one that control queries go to */
+    PGconn *control; /* its */
+    int control_pid;
+    int standby_count;      /* that the schema asks for */
+    struct pg_server *base; /* the state behind an installed schema, in files; NULL: no standbys */
+    uint64_t base_position;
+    int timeline;     /* of the primary: one more with each promotion */
+    bool failed_over; /* since the last slate */
+    bool moved;       /* the primary is not in the lane's own directory, the first standby is */
+    bool crashes;     /* a run may end or promote a server: no checkpoint in the middle of it */
+    uint64_t checkpoint_position;
     struct pg_session sessions[SESSION_COUNT_MAX];
     struct statement statements[STATEMENT_COUNT_MAX];
     int statement_count;
@@ -135,8 +155,11 @@ struct pg_lane {
     struct strbuf trouble;
 };
 
-/* control.c: the harness's own queries. */
+/* control.c: the harness's own queries. They go to the primary, unless told otherwise. */
 enum err control_open(struct pg_lane *lane);
+void control_close(struct pg_lane *lane);
+/* They go to that server from now on. Whoever turns away from the primary turns back. */
+void control_turn_to(struct pg_lane *lane, int node);
 /* Several statements, no result wanted. */
 enum err control_run(struct pg_lane *lane, const char *sql);
 /* One result, owned by the caller; NULL on trouble. */
@@ -155,8 +178,8 @@ void park_stop(struct pg_session *session);
 /* This session has done something: note whether that may matter to a waiter. */
 void park_stir(struct pg_session *session);
 void park_continue(struct pg_session *session);
-/* Wait until the backend of that pid is gone. */
-enum err park_wait_gone(struct pg_lane *lane, int pid);
+/* Wait until the backend of that pid is gone from that server. */
+enum err park_wait_gone(struct pg_lane *lane, int node, int pid);
 
 /* watch.c */
 enum err watch_install(struct pg_lane *lane, struct strbuf *why);
@@ -176,8 +199,42 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session);
 /* Make it as new; on failure the slot is GONE. */
 void pool_reset(struct pg_session *session);
 void pool_discard(struct pg_session *session);
+/* Its server is dead, or about to be. */
+void pool_forget(struct pg_session *session);
 /* End everything that is still open, in the order of opening. */
 void pool_drain(struct pg_lane *lane);
+
+/* lane.c */
+/* What a server of the template must be told before its first session. */
+enum err lane_configure(struct pg_lane *lane);
+
+/* administer.c */
+/* Cancel what the session is doing, or end it. */
+enum err administer_signal(struct pg_session *session, bool terminate);
+
+/* crash.c */
+/* Kill that server. Its sessions and the control connection to it are gone. */
+void crash_kill(struct pg_lane *lane, int node);
+/* End the sessions on that server, which lives on. */
+void crash_end_sessions(struct pg_lane *lane, int node);
+/* Start that server on its files, and connect to it. */
+enum err lane_start_server(struct pg_lane *lane, int node);
+
+/* standby.c */
+/* Before a schema is installed: servers of the right kind, without standbys yet. */
+enum err standbys_prepare(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why);
+/* Behind it: the standbys. */
+enum err standbys_make(struct pg_lane *lane);
+/* Before each seed: what a failover has changed is as it was. */
+enum err standbys_slate(struct pg_lane *lane);
+void standbys_release(struct pg_lane *lane);
+
+/* log.c: the write-ahead log, as positions and as files. */
+/* All that is committed is before *position, and the log is on the disk up to there. */
+enum err log_position(struct pg_lane *lane, uint64_t *position);
+/* Copy a part of the log from one data directory to another. */
+enum err log_copy(struct pg_lane *lane, const struct pg_server *from, const struct pg_server *to,
+                  uint64_t start, uint64_t end);
 
 /* session.c */
 /* What this statement leaves in its session beside being prepared. In doubt anything. */

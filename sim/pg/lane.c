@@ -30,10 +30,8 @@ static char *quoted(struct pg_lane *lane, const char *name)
     return copy;
 }
 
-static enum err lane_configure(struct pg_lane *lane)
+enum err lane_configure(struct pg_lane *lane)
 {
-    lane->role = quoted(lane, pg_server_role(lane->server));
-    lane->database = quoted(lane, pg_server_database(lane->server));
     enum err err = set_for_sessions(lane, "search_path = public, fencepost, pg_catalog");
     if (err != ERR_OK)
         return err;
@@ -44,6 +42,7 @@ enum err pg_lane_open(struct pg_server *server, struct pg_lane **out, struct str
 {
     struct pg_lane *lane = fp_alloc(sizeof *lane);
     lane->server = server;
+    lane->nodes[0].server = server;
     lane->parking = pg_server_can_signal(server);
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         lane->sessions[i].lane = lane;
@@ -51,8 +50,11 @@ enum err pg_lane_open(struct pg_server *server, struct pg_lane **out, struct str
         lane->sessions[i].state = SESSION_GONE;
     }
     enum err err = control_open(lane);
-    if (err == ERR_OK)
+    if (err == ERR_OK) {
+        lane->role = quoted(lane, pg_server_role(server));
+        lane->database = quoted(lane, pg_server_database(server));
         err = lane_configure(lane);
+    }
     if (err != ERR_OK) {
         strbuf_puts(why, pg_lane_trouble(lane));
         pg_lane_close(lane);
@@ -76,12 +78,13 @@ void pg_lane_close(struct pg_lane *lane)
         return;
     if (lane->control && PQstatus(lane->control) == CONNECTION_OK)
         lane_disconnect(lane);
+    standbys_release(lane);
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         if (lane->sessions[i].conn)
             PQfinish(lane->sessions[i].conn);
         free(lane->sessions[i].cells);
     }
-    PQfinish(lane->control);
+    control_close(lane);
     strbuf_release(&lane->wipe_sql);
     strbuf_release(&lane->trouble);
     free(lane->role);
@@ -191,6 +194,9 @@ static enum err empty_database(struct pg_lane *lane)
 enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why)
 {
     lane_disconnect(lane);
+    enum err prepared = standbys_prepare(lane, schema, why);
+    if (prepared != ERR_OK)
+        return prepared;
     lane->statement_count = 0;
     lane->has_functions = lane->has_clock_defaults = false;
     lane->watched = schema->watched;
@@ -214,6 +220,10 @@ enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, s
         err = gate_install(lane, schema, why);
     if (err == ERR_OK)
         err = build_wipe(lane);
+    if (err == ERR_OK && standbys_make(lane) != ERR_OK) {
+        strbuf_puts(why, pg_lane_trouble(lane));
+        err = ERR_INFRASTRUCTURE;
+    }
     return err;
 }
 
@@ -237,6 +247,10 @@ static enum err sweep(struct pg_lane *lane)
 enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why)
 {
     pool_drain(lane);
+    if (standbys_slate(lane) != ERR_OK) {
+        strbuf_puts(why, pg_lane_trouble(lane));
+        return ERR_INFRASTRUCTURE;
+    }
     if (lane->tape)
         tape_slate(lane->tape);
     struct strbuf sql = STRBUF_INIT;

@@ -11,6 +11,8 @@
 #include "sim/pg/server.h"
 #include "sim/strategy.h"
 
+#define PG_STANDBY_COUNT_MAX 4
+
 struct pg_lane;
 
 /* What the database of a scenario consists of. Everything outlives the lane's use of it. */
@@ -22,6 +24,8 @@ struct pg_schema {
     size_t watched_count;
     const char *const *gates; /* functions to put a gate before */
     size_t gate_count;
+    int standby_count;
+    bool crashes; /* a run may kill a server */
 };
 
 /* The server stays the caller's. ERR_INFRASTRUCTURE with `why`. */
@@ -33,6 +37,22 @@ void pg_lane_close(struct pg_lane *lane);
 enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why);
 /* The same start for every seed: empty tables, sequences and randomness restarted, no session. */
 enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why);
+
+/* ---- standbys, and servers that die ----
+ *
+ * What a standby has is what it was given by the harness: nothing reaches it by itself. Positions
+ * are those of the primary's log; they only grow, but for a failover. */
+
+/* Everything that is committed now, and nothing else, is before this position. */
+enum err pg_lane_position(struct pg_lane *lane, uint64_t *position);
+/* Each standby has, and shows, the log up to this position; no less than what it has already. */
+enum err pg_lane_feed(struct pg_lane *lane, uint64_t position);
+/* The primary is stopped at once and recovers. All its sessions are gone, whatever they were doing;
+ * what was committed is there. */
+enum err pg_lane_crash(struct pg_lane *lane);
+/* The primary dies and the first standby takes its place, with the log up to this position and not
+ * an entry more. All sessions are gone, those on standbys too. */
+enum err pg_lane_fail_over(struct pg_lane *lane, uint64_t position);
 
 /* After each step: which waiters may go on now? Only asks the server when somebody waits and
  * something has happened since the last time. ERR_INFRASTRUCTURE when the server does not answer.

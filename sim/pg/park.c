@@ -18,7 +18,7 @@ static struct pg_session *session_of_pid(struct pg_lane *lane, int pid)
 {
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         struct pg_session *session = &lane->sessions[i];
-        if (session->state != SESSION_GONE && session->pid == pid)
+        if (session->state != SESSION_GONE && session->node == lane->node && session->pid == pid)
             return session;
     }
     return NULL;
@@ -63,10 +63,12 @@ enum err park_ask(struct pg_session *session, bool *blocked, bool *at_gate)
 {
     char pids[24];
     snprintf(pids, sizeof pids, "{%d}", session->pid);
+    control_turn_to(session->lane, session->node);
     PGresult *result = control_prepared(session->lane, "blocking", pids);
+    bool known = result && read_blockers(session, PQgetvalue(result, 0, 1));
+    control_turn_to(session->lane, 0);
     if (!result)
         return ERR_INFRASTRUCTURE;
-    bool known = read_blockers(session, PQgetvalue(result, 0, 1));
     PQclear(result);
     if (!known)
         return lane_trouble(session->lane, "a session is blocked by somebody who is not ours");
@@ -104,11 +106,12 @@ void park_continue(struct pg_session *session)
         kill(session->signal_pid, SIGCONT);
 }
 
+/* Those on the server that is being asked. */
 static void list_blocked(struct pg_lane *lane, struct strbuf *pids)
 {
     strbuf_putc(pids, '{');
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
-        if (lane->sessions[i].state != SESSION_BLOCKED)
+        if (lane->sessions[i].state != SESSION_BLOCKED || lane->sessions[i].node != lane->node)
             continue;
         if (pids->size > 1)
             strbuf_putc(pids, ',');
@@ -141,7 +144,7 @@ static bool waits_for_itself(const struct pg_lane *lane, int from)
     return false;
 }
 
-enum err park_review(struct pg_lane *lane)
+static enum err review_node(struct pg_lane *lane)
 {
     struct strbuf pids = STRBUF_INIT;
     list_blocked(lane, &pids);
@@ -158,6 +161,19 @@ enum err park_review(struct pg_lane *lane)
         session->granted = session->blocker_count == 0;
     }
     PQclear(result);
+    return err;
+}
+
+enum err park_review(struct pg_lane *lane)
+{
+    enum err err = review_node(lane);
+    for (int node = 1; node <= lane->standby_count && err == ERR_OK; node++) {
+        if (!lane->nodes[node].control)
+            continue;
+        control_turn_to(lane, node);
+        err = review_node(lane);
+        control_turn_to(lane, 0);
+    }
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         struct pg_session *session = &lane->sessions[i];
         if (session->state == SESSION_BLOCKED)
@@ -191,7 +207,7 @@ enum err pg_lane_settle(struct pg_lane *lane)
     return park_review(lane);
 }
 
-enum err park_wait_gone(struct pg_lane *lane, int pid)
+static enum err wait_gone(struct pg_lane *lane, int pid)
 {
     char text[16];
     snprintf(text, sizeof text, "%d", pid);
@@ -208,4 +224,12 @@ enum err park_wait_gone(struct pg_lane *lane, int pid)
             return lane_trouble(lane, "a closed session does not leave the server");
         realtime_sleep_ns(50 * NS_PER_US);
     }
+}
+
+enum err park_wait_gone(struct pg_lane *lane, int node, int pid)
+{
+    control_turn_to(lane, node);
+    enum err err = wait_gone(lane, pid);
+    control_turn_to(lane, 0);
+    return err;
 }

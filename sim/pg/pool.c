@@ -42,7 +42,7 @@ static void ignore_notice(void *self, const PGresult *notice)
 /* A waiter that could not be stopped would make the run another than the seed's. */
 static bool find_process(struct pg_lane *lane, struct pg_session *session)
 {
-    session->signal_pid = pg_server_signal_pid(lane->server, session->pid);
+    session->signal_pid = pg_server_signal_pid(lane->nodes[session->node].server, session->pid);
     if (session->signal_pid > 0)
         return true;
     lane_trouble(lane, "the process of a new session is not to be found");
@@ -55,7 +55,7 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
 {
     FP_ASSERT(session->state == SESSION_GONE);
     lane->counts.connects++;
-    session->conn = PQconnectdb(pg_server_conninfo(lane->server));
+    session->conn = PQconnectdb(pg_server_conninfo(lane->nodes[session->node].server));
     if (PQstatus(session->conn) != CONNECTION_OK) {
         lane_trouble(lane, "no session could be opened: %s", PQerrorMessage(session->conn));
         PQfinish(session->conn);
@@ -77,19 +77,25 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
     return ERR_OK;
 }
 
-/* Forget the connection; the server may or may not have noticed. */
-static void pool_drop(struct pg_session *session)
+void pool_forget(struct pg_session *session)
 {
     PQfinish(session->conn);
     session->conn = NULL;
     session_forget(session);
     session->state = SESSION_GONE;
-    if (!session->gate_held)
+    session->gate_held = false;
+}
+
+/* Forget the connection; the server may or may not have noticed. */
+static void pool_drop(struct pg_session *session)
+{
+    bool gate_held = session->gate_held;
+    pool_forget(session);
+    if (!gate_held)
         return;
     char sql[96];
     snprintf(sql, sizeof sql, "SELECT pg_advisory_unlock(%d, %d)", GATE_CLASS, session->pid);
     control_run(session->lane, sql);
-    session->gate_held = false;
 }
 
 void pool_discard(struct pg_session *session)
@@ -101,7 +107,7 @@ void pool_discard(struct pg_session *session)
     shutdown(PQsocket(session->conn), SHUT_RDWR);
     park_stir(session);
     pool_drop(session);
-    park_wait_gone(lane, pid);
+    park_wait_gone(lane, session->node, pid);
 }
 
 static bool run_plain(struct pg_session *session, const char *sql)
@@ -146,9 +152,7 @@ void pool_reset(struct pg_session *session)
 /* A statement that still waits is cancelled; whatever it answers, the session is then idle. */
 static void cancel(struct pg_session *session)
 {
-    char sql[64];
-    snprintf(sql, sizeof sql, "SELECT pg_cancel_backend(%d)", session->pid);
-    control_run(session->lane, sql);
+    administer_signal(session, false);
     if (session->state == SESSION_BLOCKED)
         park_continue(session);
     session->state = SESSION_BUSY;
@@ -171,14 +175,14 @@ void pool_drain(struct pg_lane *lane)
 /* Whose turn it is among those that nobody uses. A session keeps the plans it has made since the
  * clean slate, so those used since then come first, in the order of their use and not of their
  * slots, which depend on what earlier seeds have left. All others are as new. */
-static struct pg_session *pool_pick(struct pg_lane *lane)
+static struct pg_session *pool_pick(struct pg_lane *lane, int node)
 {
     struct pg_session *used = NULL, *unused = NULL, *gone = NULL;
     for (int i = SESSION_COUNT_MAX - 1; i >= 0; i--) {
         struct pg_session *session = &lane->sessions[i];
         if (session->state == SESSION_GONE)
             gone = session;
-        if (session->state != SESSION_FREE)
+        if (session->state != SESSION_FREE || session->node != node)
             continue;
         if (session->opened_sequence == 0)
             unused = session;
@@ -188,13 +192,15 @@ static struct pg_session *pool_pick(struct pg_lane *lane)
     return used ? used : unused ? unused : gone;
 }
 
-struct pg_session *pg_session_open(struct pg_lane *lane)
+static struct pg_session *open_on(struct pg_lane *lane, int node)
 {
-    struct pg_session *found = pool_pick(lane);
+    struct pg_session *found = pool_pick(lane, node);
     if (!found) {
         lane_trouble(lane, "more than %d sessions at once", SESSION_COUNT_MAX);
         return NULL;
     }
+    if (found->state == SESSION_GONE)
+        found->node = node;
     if (found->state == SESSION_GONE && pool_connect(lane, found) != ERR_OK)
         return NULL;
     if (gate_close(found) != ERR_OK)
@@ -204,6 +210,17 @@ struct pg_session *pg_session_open(struct pg_lane *lane)
     if (lane->tape)
         tape_open(lane->tape, found->slot);
     return found;
+}
+
+struct pg_session *pg_session_open(struct pg_lane *lane)
+{
+    return open_on(lane, 0);
+}
+
+struct pg_session *pg_session_open_standby(struct pg_lane *lane)
+{
+    FP_ASSERT(lane->nodes[1].control);
+    return open_on(lane, 1);
 }
 
 void pg_session_close(struct pg_session *session)

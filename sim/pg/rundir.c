@@ -125,7 +125,7 @@ static enum err check_socket_path(const char *path, struct strbuf *why)
                       path);
         return ERR_INFRASTRUCTURE;
     }
-    char *longest = fp_format("%s/lane-%d/" RUNDIR_SOCKET_NAME, path, RUNDIR_LANE_COUNT_MAX - 1);
+    char *longest = fp_format("%s/lane-%d/s9/" RUNDIR_SOCKET_NAME, path, RUNDIR_LANE_COUNT_MAX - 1);
     size_t size = strlen(longest);
     free(longest);
     if (size <= SOCKET_PATH_SIZE_MAX)
@@ -268,7 +268,7 @@ static void remove_memory_of(const char *data_dir)
 }
 
 /* The files of postmasters that are dead by now say which shared memory was theirs. */
-static void remove_memory_below(const char *path)
+static void remove_memory_below(const char *path, const char *inside)
 {
     DIR *dir = opendir(path);
     if (dir == NULL)
@@ -277,10 +277,33 @@ static void remove_memory_below(const char *path)
     while ((entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] == '.')
             continue;
-        bool is_lane = strncmp(entry->d_name, "lane-", strlen("lane-")) == 0;
-        char *data_dir = fp_format("%s/%s%s", path, entry->d_name, is_lane ? "/data" : "");
+        char *data_dir = fp_format("%s/%s%s", path, entry->d_name, inside);
         remove_memory_of(data_dir);
         free(data_dir);
+    }
+    closedir(dir);
+}
+
+/* A lane's server, and its standbys beside it. */
+static void remove_memory_of_lane(const char *lane_dir)
+{
+    remove_memory_below(lane_dir, "");
+    remove_memory_below(lane_dir, "/data");
+}
+
+static void remove_memory_of_all(const char *path)
+{
+    DIR *dir = opendir(path);
+    if (dir == NULL)
+        return;
+    remove_memory_below(path, "");
+    const struct dirent *entry;
+    while ((entry = readdir(dir)) != NULL) {
+        if (strncmp(entry->d_name, "lane-", strlen("lane-")) != 0)
+            continue;
+        char *lane_dir = fp_format("%s/%s", path, entry->d_name);
+        remove_memory_of_lane(lane_dir);
+        free(lane_dir);
     }
     closedir(dir);
 }
@@ -294,24 +317,22 @@ bool rundir_destroy(const char *path)
     free(cluster_name);
     if (!killed)
         return false;
-    remove_memory_below(path);
+    remove_memory_of_all(path);
     return tree_remove(path, OWNER_NAME);
 }
 
 bool rundir_destroy_lane(const char *path, int lane)
 {
     char *lane_dir = fp_format("%s/lane-%d", path, lane);
-    char *data_dir = fp_format("%s/data", lane_dir);
     char *cluster_name = rundir_cluster_name(path, lane);
     struct process_place place = {.dir = lane_dir, .cluster_name = cluster_name};
     bool gone = process_kill_all(&place);
 
     if (gone) {
-        remove_memory_of(data_dir);
+        remove_memory_of_lane(lane_dir);
         gone = tree_remove(lane_dir, NULL);
     }
     free(cluster_name);
-    free(data_dir);
     free(lane_dir);
     return gone;
 }

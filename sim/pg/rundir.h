@@ -6,6 +6,7 @@
  *                                           maker's processes lives
  *     template/                             the server user's, 0700
  *     lane-N/                               the server user's, 0700: the socket, its log, data/
+ *       sN/, base/                          the same for standbys, and what they are made from
  *
  * The kernel drops the lock when the last holder dies, however it dies. The number, start time and
  * boot in `owner` are the second opinion. `owner` appears complete and locked, by a rename, and is

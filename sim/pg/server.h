@@ -85,6 +85,31 @@ void pg_server_describe(const struct pg_server *server, struct pg_environment *e
 /* The last lines of the server's log, for an infrastructure message. */
 void pg_server_log_tail(const struct pg_server *server, struct strbuf *out);
 
+/* ---- its death, and copies of it: only of those that we run ourselves, on this machine ---- */
+
+bool pg_server_is_ours(const struct pg_server *server);
+/* Immediate stop, as of one that crashes. Its directory stays; no process of it is left. Nothing is
+ * done when it does not run. */
+void pg_server_kill(struct pg_server *server);
+/* Start it in its own directory, which has everything that was committed. Must not run. */
+enum err pg_server_start_again(struct pg_server *server, struct strbuf *why);
+/* A further server in the directory of this one's lane, with no data yet: `name` is short, unique
+ * in the lane. Does not run. It goes with pg_server_discard, or with the lane's directory. */
+enum err pg_server_make_another(const struct pg_server *home, const char *name,
+                                struct pg_server **server, struct strbuf *why);
+void pg_server_discard(struct pg_server *server); /* NULL is allowed */
+/* Its data becomes those of `from` as they are on the disk now, or of the template (NULL). Must not
+ * run; `from` may, when nothing moves in it: it is then as after a crash. */
+enum err pg_server_copy(struct pg_server *server, const struct pg_server *from, struct strbuf *why);
+/* Each becomes the other. */
+void pg_server_swap(struct pg_server *a, struct pg_server *b);
+/* Replace a file of the data directory. */
+enum err pg_server_write(const struct pg_server *server, const char *name, const char *text,
+                         struct strbuf *why);
+/* Ask a standby to become a primary. Returns at once. */
+enum err pg_server_promote(struct pg_server *server, struct strbuf *why);
+const char *pg_server_data_dir(const struct pg_server *server);
+
 /* Find what dead fenceposts left behind (servers, directories; containers, databases where this
  * kind makes them) and remove it. Never touches what belongs to a living one or is not ours.
  * Returns how many were removed. */

@@ -8,7 +8,7 @@
 
 #include "sim/pg/process.h"
 #include "sim/pg/rundir.h"
-#include "sim/pg/server_kind.h"
+#include "sim/pg/server_local.h"
 #include "sim/pg/spawn.h"
 #include "sim/pg/template.h"
 
@@ -16,16 +16,6 @@
 #define START_TIMEOUT_MS 30000
 #define START_PAUSE_MS 2
 #define STOP_TIMEOUT_MS 100
-#define COLLECT_TIMEOUT_MS 5000
-
-struct local_server {
-    struct pg_server base;
-    pid_t pid; /* the postmaster's; 0 once it is collected */
-    char *dir;
-    char *data_dir;
-    char *log_path;
-    char *cluster_name; /* with the colon that ends it in a process title */
-};
 
 static void local_stop(struct pg_server *base);
 
@@ -45,7 +35,7 @@ static char *make_conninfo(const char *dir, const char *user)
     return conninfo;
 }
 
-static void server_free(struct local_server *server)
+void local_free(struct local_server *server)
 {
     free(server->dir);
     free(server->data_dir);
@@ -61,11 +51,11 @@ static int open_log(const struct local_server *server)
     return open(server->log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-static enum err copy_template(struct local_server *server, struct strbuf *why)
+enum err local_copy(struct local_server *server, const char *from, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
     const char *const argv[] = {
-        "/bin/cp", "-a", "--reflink=auto", "--", template->data_dir, server->data_dir, NULL,
+        "/bin/cp", "-a", "--reflink=auto", "--", from, server->data_dir, NULL,
     };
     int log_fd = open_log(server);
     struct spawn spawn = {
@@ -92,19 +82,19 @@ static enum err copy_template(struct local_server *server, struct strbuf *why)
     }
     if (status == 0)
         return ERR_OK;
-    strbuf_printf(why, "cannot copy the template to %s, cp ended with ", server->data_dir);
+    strbuf_printf(why, "cannot copy %s to %s, cp ended with ", from, server->data_dir);
     spawn_status_text(status, why);
     strbuf_puts(why, ":\n");
     local_log_tail(&server->base, why);
     return ERR_INFRASTRUCTURE;
 }
 
-static enum err start_postmaster(struct local_server *server, int cpu, struct strbuf *why)
+static enum err start_postmaster(struct local_server *server, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
     char *program = fp_format("%s/postgres", template->bin_dir);
-    char *cluster = fp_format("cluster_name=%.*s", (int)strcspn(server->cluster_name, ":"),
-                              server->cluster_name);
+    char *cluster =
+        fp_format("cluster_name=%.*s", (int)strlen(server->cluster_name) - 1, server->cluster_name);
     const char *const argv[] = {program, "-D", server->data_dir, "-c", cluster, NULL};
     int log_fd = open_log(server);
     struct spawn spawn = {
@@ -114,7 +104,7 @@ static enum err start_postmaster(struct local_server *server, int cpu, struct st
         .stdin_fd = -1,
         .stdout_fd = log_fd,
         .stderr_fd = log_fd,
-        .cpu = cpu,
+        .cpu = server->cpu,
         .death_signal = SIGQUIT, /* an immediate shutdown */
     };
 
@@ -147,6 +137,35 @@ static enum err wait_until_ready(struct local_server *server, struct strbuf *why
     return ERR_INFRASTRUCTURE;
 }
 
+enum err local_run(struct local_server *server, struct strbuf *why)
+{
+    FP_ASSERT(server->pid == 0);
+    enum err err = start_postmaster(server, why);
+    return err == ERR_OK ? wait_until_ready(server, why) : err;
+}
+
+void local_set_dir(struct local_server *server, char *dir)
+{
+    server->dir = dir;
+    server->data_dir = fp_format("%s/data", dir);
+    server->log_path = fp_format("%s/log", dir);
+    server->base.conninfo = make_conninfo(dir, "fencepost");
+    server->base.admin_conninfo = make_conninfo(dir, "fencepost_admin");
+}
+
+struct local_server *local_new(int lane, int cpu)
+{
+    struct local_server *server = fp_alloc(sizeof(*server));
+
+    server->base.kind = &pg_server_kind_local;
+    server->base.lane = lane;
+    server->base.version = fp_strdup(pg_template_get()->version);
+    server->base.role = fp_strdup("fencepost");
+    server->base.database = fp_strdup("fencepost");
+    server->cpu = cpu;
+    return server;
+}
+
 /* The directory with a copy of the template in it. */
 static enum err prepare_dir(struct local_server *server, struct strbuf *why)
 {
@@ -161,39 +180,27 @@ static enum err prepare_dir(struct local_server *server, struct strbuf *why)
     if (err != ERR_OK)
         return err;
     char *name = fp_format("lane-%d", server->base.lane);
-    server->dir = rundir_make_inside(&template->rundir, name, &template->user, why);
+    char *dir = rundir_make_inside(&template->rundir, name, &template->user, why);
     free(name);
-    if (server->dir == NULL)
+    if (dir == NULL)
         return ERR_INFRASTRUCTURE;
-    server->data_dir = fp_format("%s/data", server->dir);
-    server->log_path = fp_format("%s/log", server->dir);
-    return copy_template(server, why);
+    local_set_dir(server, dir);
+    return local_copy(server, template->data_dir, why);
 }
 
 static enum err local_start(const struct pg_server_options *options, int lane,
                             struct pg_server **server_out, struct strbuf *why)
 {
-    const struct pg_template *template = pg_template_get();
-
     FP_ASSERT(lane >= 0 && lane < RUNDIR_LANE_COUNT_MAX);
-    struct local_server *server = fp_alloc(sizeof(*server));
-    server->base.kind = &pg_server_kind_local;
-    server->base.lane = lane;
-    server->base.version = fp_strdup(template->version);
-    server->base.role = fp_strdup("fencepost");
-    server->base.database = fp_strdup("fencepost");
-    server->cluster_name = rundir_cluster_name(template->rundir.path, lane);
+    struct local_server *server = local_new(lane, options->cpu);
+    server->cluster_name = rundir_cluster_name(pg_template_get()->rundir.path, lane);
     enum err err = prepare_dir(server, why);
     if (err == ERR_OK)
-        err = start_postmaster(server, options->cpu, why);
-    if (err == ERR_OK)
-        err = wait_until_ready(server, why);
+        err = local_run(server, why);
     if (err != ERR_OK) {
         local_stop(&server->base);
         return err;
     }
-    server->base.conninfo = make_conninfo(server->dir, "fencepost");
-    server->base.admin_conninfo = make_conninfo(server->dir, "fencepost_admin");
     *server_out = &server->base;
     return ERR_OK;
 }
@@ -221,7 +228,7 @@ static void local_stop(struct pg_server *base)
     if (server->pid > 0)
         stop_postmaster(server);
     (void)rundir_destroy_lane(pg_template_get()->rundir.path, server->base.lane);
-    server_free(server);
+    local_free(server);
 }
 
 static bool local_can_signal(const struct pg_server *base)

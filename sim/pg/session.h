@@ -42,6 +42,8 @@ struct pg_result {
 
 /* A session that cannot be told from a new one. NULL: trouble. Released by close or cut. */
 struct pg_session *pg_session_open(struct pg_lane *lane);
+/* The same on the first standby, which must have been fed. */
+struct pg_session *pg_session_open_standby(struct pg_lane *lane);
 /* Normal end: open transaction rolled back, session locks gone. Not while blocked or at a gate. */
 void pg_session_close(struct pg_session *session);
 /* The client is gone, as after a crash or a cut cable. Returns when the server has noticed. A

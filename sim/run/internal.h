@@ -37,6 +37,8 @@ struct rt_db {
     struct actor *actor;        /* whose it is, or was; NULL: the harness's */
     char name[80];              /* "worker-1/job" */
     struct pg_session *session; /* NULL: lost or closed */
+    bool on_standby;
+    bool severed; /* its server died: whatever is under way has no answer */
     bool lost;
     char sqlstate[6];
     /* A statement under way. */
@@ -138,6 +140,7 @@ struct run {
     struct machine_clock db_clock;
     struct pool pool;
     struct healing *healings; /* in the order they began */
+    struct servers *servers;
     struct choice_stream *workload_stream, *world_stream;
     bool faults_on;
     bool setting_up;
@@ -160,6 +163,8 @@ int64_t db_now_ns(const struct run *run);
 /* seam_db.c */
 /* The client stops listening for a while: its statement must not wait for it. */
 void connection_goes_on_alone(struct rt_db *db);
+/* A statement that is on its way reaches the server and is done there; the client hears nothing. */
+void connection_arrives(struct rt_db *db);
 void connections_of_dead(struct run *run, const struct proc *proc);
 void connections_wake(struct run *run);
 void connections_free(struct run *run);
@@ -176,6 +181,9 @@ void connection_interrupt(struct rt_db *db, bool terminate);
 void connections_of_parted(struct run *run, const struct actor *actor);
 /* The server learns which of the actor's connections are no more. */
 void connections_of_healed(struct run *run, const struct actor *actor);
+/* The primary is about to die, or (`all`) every server: nobody has a connection to it any more, and
+ * no statement that waits there goes on. */
+void connections_sever(struct run *run, bool all);
 
 /* rest.c */
 void report_changes(struct run *run, const char *who, const struct pg_result *result);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/run/internal.h"
+#include "sim/run/servers.h"
 
 #define LOCK_ROW_COUNT_MAX 256
 #define PLACE_SIZE_MAX 32
@@ -112,5 +113,6 @@ void lock_rows_lose(struct run *run, const char *who, int index)
     query(run, sql.text, report_gone, &loss);
     /* The watch has noted it in the harness's own session, where nobody reads it. */
     query(run, "SELECT pg_catalog.set_config('fencepost.log', '', false)", NULL, NULL);
+    servers_committed(run);
     strbuf_release(&sql);
 }

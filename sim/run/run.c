@@ -8,6 +8,7 @@
 #include "sim/core/walltext.h"
 #include "sim/run/healing.h"
 #include "sim/run/internal.h"
+#include "sim/run/servers.h"
 
 /* When a waiter was parked too late the run is repeated with a patient server. */
 #define DEADLOCK_TIMEOUT_MS_PATIENT 5000
@@ -107,6 +108,14 @@ void run_lane_metrics(const struct run_lane *lane, struct strbuf *out)
     metrics_write(lane->metrics, out);
 }
 
+static bool may_kill_server(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->fault_count; i++)
+        if (scenario->faults[i].kind->kills_server)
+            return true;
+    return false;
+}
+
 enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario,
                           struct strbuf *why)
 {
@@ -124,6 +133,8 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
         .watched_count = strategy->watched_count,
         .gates = (const char *const *)scenario->gates,
         .gate_count = scenario->gate_count,
+        .standby_count = scenario->standby_count,
+        .crashes = may_kill_server(scenario),
     };
     return pg_lane_install(lane->pg, &schema, why);
 }
@@ -496,6 +507,7 @@ static void prepare(struct run *run, const struct run_replay *replay)
     tally_clear(lane->reached);
     trace_observe(lane->trace, on_event, run);
     run->harness = proc_new(run->sched, "harness");
+    run->servers = servers_new();
 }
 
 static void run_attempt(struct run_lane *lane, const struct scenario *scenario, uint64_t seed,
@@ -521,6 +533,7 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
     seam_queue_end(&run);
     sched_free(run.sched);
     connections_free(&run);
+    servers_free(run.servers);
     checks_free(run.checks);
     strbuf_release(&run.scratch);
 }

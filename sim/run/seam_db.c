@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/run/internal.h"
+#include "sim/run/servers.h"
 
 /* PostgreSQL's own deadlock_timeout, in virtual time: when a waiter looks whether it waits for
  * ever. */
@@ -77,6 +78,8 @@ static void report_done(struct rt_db *db, const char *kind)
     }
     trace_end(run->trace);
     report_changes(run, db->name, result);
+    if (result->committed)
+        servers_committed(run);
 }
 
 static void report_sql(struct rt_db *db, const char *kind)
@@ -137,7 +140,8 @@ static bool have_session(struct rt_db *db)
 {
     if (db->session)
         return true;
-    db->session = pg_session_open(db->run->lane->pg);
+    db->session = db->on_standby ? pg_session_open_standby(db->run->lane->pg)
+                                 : pg_session_open(db->run->lane->pg);
     if (db->session)
         pg_session_set_data(db->session, db);
     return db->session != NULL;
@@ -146,6 +150,10 @@ static bool have_session(struct rt_db *db)
 static enum pg_answer send_now(struct rt_db *db)
 {
     db->sent = true;
+    if (db->severed)
+        return PG_LOST;
+    if (db->on_standby && !servers_feed(db->run))
+        return PG_TROUBLE;
     if (!have_session(db)) {
         run_trouble(db->run, "%s", pg_lane_trouble(db->run->lane->pg));
         return PG_TROUBLE;
@@ -262,6 +270,17 @@ void connection_goes_on_alone(struct rt_db *db)
         start_driver(db);
 }
 
+void connection_arrives(struct rt_db *db)
+{
+    if (db->driving || db->sent)
+        return;
+    db->answer = send_now(db);
+    if (db->answer == PG_DONE)
+        report_done(db, "db.exec");
+    else if (db->answer == PG_BLOCKED || db->answer == PG_AT_GATE)
+        start_driver(db);
+}
+
 /* ---- ghosts ---- */
 
 /* The client is gone, its statement is not. */
@@ -296,6 +315,34 @@ void connections_of_dead(struct run *run, const struct proc *proc)
     }
 }
 
+/* What has been answered counts, also when its rows have not been looked at yet. */
+static void sever(struct rt_db *db)
+{
+    if (db->session && db->proc && !db->in_flight)
+        pg_session_keep_rows(db->session, proc_arena(db->proc));
+    db->session = NULL;
+    db->lingers = false;
+    db->severed = true;
+    if (!db->in_flight) {
+        db->lost = true;
+        return;
+    }
+    if (!db->sent)
+        return; /* it will find nobody */
+    db->interrupted = true;
+    db->answer = PG_LOST;
+    if (db->waiter && fiber_is_blocked(db->waiter))
+        fiber_wake(db->run->sched, db->waiter);
+}
+
+void connections_sever(struct run *run, bool all)
+{
+    for (struct rt_db *db = run->connections; db; db = db->next)
+        if (all || !db->on_standby)
+            sever(db);
+    pool_wake(run);
+}
+
 void connections_free(struct run *run)
 {
     while (run->connections) {
@@ -320,20 +367,33 @@ static struct rt_db *connection_new(struct rt *rt, const char *label)
     return db;
 }
 
-enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
+static enum err open_connection(struct rt *rt, const char *label, bool on_standby,
+                                struct rt_db **db)
 {
     struct run *run = rt->run;
     *db = NULL;
     fiber_yield(run->sched);
     bool refused = visit_point(rt, POINT_DB_OPEN, label).drop;
-    if (refused || !network_reach(rt, RT_DB_CONNECT_PATIENCE_NS) || !pool_admits(rt, label)) {
+    if (refused || servers_are_down(run, on_standby) ||
+        !network_reach(rt, RT_DB_CONNECT_PATIENCE_NS) || !pool_admits(rt, label)) {
         trace_event(run->trace, "db.unreachable", fiber_name(rt->fiber), "label", label, NULL);
         return ERR_DB_UNREACHABLE;
     }
     *db = connection_new(rt, label);
+    (*db)->on_standby = on_standby;
     trace_event(run->trace, "db.open", (*db)->name, NULL);
     visit_point(rt, POINT_DB_OPENED, label);
     return ERR_OK;
+}
+
+enum err rt_db_open(struct rt *rt, const char *label, struct rt_db **db)
+{
+    return open_connection(rt, label, false, db);
+}
+
+enum err rt_db_open_standby(struct rt *rt, const char *label, struct rt_db **db)
+{
+    return open_connection(rt, label, rt->run->scenario->standby_count > 0, db);
 }
 
 static bool is_commit(const struct rt_sql *sql)
@@ -496,7 +556,7 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
         return answer_lost(db);
     if (at_once)
         report_done(db, "db.exec");
-    if (reply_lost || !network_reach(rt, RT_DB_ANSWER_PATIENCE_NS))
+    if (reply_lost || !network_reach(rt, RT_DB_ANSWER_PATIENCE_NS) || db->severed)
         return answer_lost(db);
     enum err err = take_answer(db, rows);
     if (!commit)

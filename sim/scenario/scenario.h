@@ -38,6 +38,7 @@ struct scenario {
     uint64_t weaknesses;                      /* bit per index into strategy->weaknesses */
     int role_counts[SCENARIO_ROLE_COUNT_MAX]; /* by index into strategy->roles */
     int standby_count;
+    bool synchronous; /* what is committed is on a standby too */
     struct scenario_fault faults[SCENARIO_FAULT_COUNT_MAX];
     size_t fault_count;
     const struct invariant *invariants[SCENARIO_INVARIANT_COUNT_MAX];

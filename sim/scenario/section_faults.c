@@ -209,6 +209,14 @@ static void note_sweep(struct walk *walk, const struct yaml_node *map, const cha
     scenario->sweep_index = index;
 }
 
+static void check_standby(struct walk *walk, const struct yaml_node *map, const char *where,
+                          const struct fault_kind *kind, const struct scenario *scenario)
+{
+    if (kind->needs_standby && scenario->standby_count == 0)
+        yaml_error(walk->diags, map,
+                   "%s: there is no standby, give topology.postgres.standbys at least 1", where);
+}
+
 static void read_config(struct walk *walk, const struct yaml_node *map, const char *where,
                         const struct fault_kind *kind, struct scenario *scenario)
 {
@@ -235,6 +243,7 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     check_points(walk, map, where, kind, fault->config);
     check_operations(walk, map, where, kind, fault->config);
     note_sweep(walk, map, where, scenario, index);
+    check_standby(walk, map, where, kind, scenario);
 }
 
 /* `- crash:` alone takes every default. */

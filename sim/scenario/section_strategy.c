@@ -139,7 +139,12 @@ struct topology_config {
 
 struct postgres_config {
     int64_t standbys;
+    int replication;
 };
+
+/* The server's own default is the first. */
+enum { REPLICATION_ASYNCHRONOUS, REPLICATION_SYNCHRONOUS };
+static const char *const replication_words[] = {"asynchronous", "synchronous", NULL};
 
 const struct field postgres_fields[] = {
     {.key = "standbys",
@@ -149,6 +154,14 @@ const struct field postgres_fields[] = {
      .high = STANDBY_COUNT_MAX,
      .fallback = "0",
      .about = "how many standbys follow the primary"},
+    {.key = "replication",
+     .type = FIELD_ENUM,
+     .offset = offsetof(struct postgres_config, replication),
+     .words = replication_words,
+     .fallback = "asynchronous",
+     .about =
+         "synchronous: a commit is answered when a standby has received it, so that a failover "
+         "loses none; asynchronous: it is lost when the standby lags"},
 };
 const size_t postgres_field_count = FP_COUNT(postgres_fields);
 
@@ -196,6 +209,7 @@ void read_topology(struct walk *walk, const struct yaml_node *node, struct scena
     walk_map(walk, config.postgres, "topology.postgres", postgres_fields, postgres_field_count,
              &postgres);
     scenario->standby_count = (int)postgres.standbys;
+    scenario->synchronous = postgres.replication == REPLICATION_SYNCHRONOUS;
     for (size_t i = 0; i < strategy->role_count; i++) {
         bool is_counted = strategy->roles[i].topology != NULL;
         scenario->role_counts[i] = is_counted ? (int)config.counts[i] : 1;

@@ -26,7 +26,10 @@ struct fault_host {
         PARTITION,
         LIMIT,
         TERMINATE,
-        CANCEL
+        CANCEL,
+        LAG,
+        CRASH_SERVER,
+        FAIL_OVER
     } did;
     int64_t number; /* by how much, or which way */
     uint32_t draw;  /* what the next draw gives */
@@ -70,6 +73,22 @@ void fault_lose_locks(struct fault_host *host, bool one)
 {
     host->did = LOCKS;
     host->one = one;
+}
+
+void fault_lag(struct fault_host *host, int64_t by_ns)
+{
+    host->did = LAG;
+    host->number = by_ns;
+}
+
+void fault_crash_server(struct fault_host *host)
+{
+    host->did = CRASH_SERVER;
+}
+
+void fault_fail_over(struct fault_host *host)
+{
+    host->did = FAIL_OVER;
 }
 
 void fault_step_clock(struct fault_host *host, int64_t by_ns)
@@ -569,6 +588,47 @@ static void test_faults_administrator_ends_or_cancels(void **state)
     assert_int_equal(host.did, CANCEL);
 }
 
+/* ---- servers ---- */
+
+static void test_faults_servers_lag_die_and_are_replaced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int did;
+        bool kills_server, needs_standby;
+    } kinds[] = {
+        {"replication_lag", LAG, false, true},
+        {"failover", FAIL_OVER, true, true},
+        {"server_crash", CRASH_SERVER, true, false},
+    };
+    for (size_t i = 0; i < FP_COUNT(kinds); i++) {
+        const struct fault_kind *kind = kind_of(kinds[i].name);
+        void *config = calloc(1, kind->config_size);
+        struct fault_host host = {0};
+        strike(&host, kind, config, POINT_DB_COMMITTED);
+        assert_int_equal(host.did, kinds[i].did);
+        assert_true(kind->of_environment);
+        assert_int_equal(kind->kills_server, kinds[i].kills_server);
+        assert_int_equal(kind->needs_standby, kinds[i].needs_standby);
+        free(config);
+    }
+}
+
+static void test_faults_replication_lag_is_drawn_from_its_range(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("replication_lag");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {0};
+    struct duration_range by = {NS_PER_HOUR, 2 * NS_PER_HOUR};
+
+    memcpy(field_at(kind, config, "by"), &by, sizeof by);
+    strike(&host, kind, config, POINT_CLOCK);
+    assert_int_equal(host.number, 2 * NS_PER_HOUR); /* as this host draws */
+    free(config);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +655,8 @@ int main(void)
         cmocka_unit_test(test_faults_partition_is_the_one_asked_for_or_drawn),
         cmocka_unit_test(test_faults_pool_exhausted_limits),
         cmocka_unit_test(test_faults_administrator_ends_or_cancels),
+        cmocka_unit_test(test_faults_servers_lag_die_and_are_replaced),
+        cmocka_unit_test(test_faults_replication_lag_is_drawn_from_its_range),
     };
     return cmocka_run_group_tests_name("faults", tests, NULL, NULL);
 }

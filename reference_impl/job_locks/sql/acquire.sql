@@ -2,6 +2,14 @@
 -- Step 2 of the document, by the weaker lock that conflicts with itself as well, and not with the foreign
 -- keys of new jobs: a client does not wait for a worker. The last column is false while a worker is within
 -- its critical section for this cluster, which may be one that has lost its lock.
+SELECT status, name, platform, base_domain, greatest(token, (SELECT token FROM token_floor)),
+       pg_try_advisory_xact_lock(hashtext(id))
+FROM clusters
+WHERE id = $1
+FOR NO KEY UPDATE;
+
+-- name: select_cluster_counted
+-- The token is what the row says, which may be less than what was given out before a failover.
 SELECT status, name, platform, base_domain, token, pg_try_advisory_xact_lock(hashtext(id))
 FROM clusters
 WHERE id = $1

@@ -1,0 +1,33 @@
+/* A server of our own on this machine, for the files that make, end and copy one. */
+#ifndef FENCEPOST_SERVER_LOCAL_H
+#define FENCEPOST_SERVER_LOCAL_H
+
+#include <sys/types.h>
+
+#include "sim/pg/server_kind.h"
+
+/* A process that was sent SIGKILL is gone by then. */
+#define COLLECT_TIMEOUT_MS 5000
+
+struct local_server {
+    struct pg_server base;
+    pid_t pid; /* the postmaster's; 0: it does not run */
+    int cpu;   /* -1: not pinned */
+    char *dir;
+    char *data_dir;
+    char *log_path;
+    char *cluster_name; /* with the colon that ends it in a process title */
+};
+
+/* Without directory and name yet. */
+struct local_server *local_new(int lane, int cpu);
+/* Frees the struct and what it points to. */
+void local_free(struct local_server *server);
+/* Its socket, log and data are there; `dir` becomes the server's. */
+void local_set_dir(struct local_server *server, char *dir);
+/* Make its data directory, which must not be there, a copy of this one. */
+enum err local_copy(struct local_server *server, const char *from, struct strbuf *why);
+/* Start it and wait until it answers. */
+enum err local_run(struct local_server *server, struct strbuf *why);
+
+#endif
