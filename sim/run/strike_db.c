@@ -65,6 +65,10 @@ void fault_cancel(struct fault_host *host)
 {
     struct rt_db *db = host->db;
     FP_ASSERT(db);
+    if (db->in_flight && !connection_is_blocked(db)) {
+        host->missed = true; /* another fault has ended it just before */
+        return;
+    }
     report(host, "fault.statement_cancel", db);
     if (db->in_flight)
         connection_interrupt(db, false);

@@ -317,6 +317,15 @@ static void test_fault_administrator_ends_what_waits_for_a_lock(void **state)
     assert_non_null(find("\"ev\":\"db.lost\"", "worker-"));
 }
 
+static void test_fault_after_another_at_the_same_point_finds_nothing_to_end(void **state)
+{
+    (void)state;
+    run_blocked("backend_terminate: {points: db.blocked, probability: 1}}, "
+                "{statement_cancel: {points: db.blocked, probability: 1, times: 0}");
+    assert_int_equal(result.counts.fired[1], count("fault.statement_cancel"));
+    assert_true(result.counts.visited[1] > result.counts.fired[1]);
+}
+
 /* ---- every point, and some of the faults ---- */
 
 static void test_fault_sweep_strikes_at_each_visit_of_one_run(void **state)
@@ -388,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_fault_terminated_session_is_found_lost),
         cmocka_unit_test(test_fault_cancelled_statement_ends_with_the_servers_error),
         cmocka_unit_test(test_fault_administrator_ends_what_waits_for_a_lock),
+        cmocka_unit_test(test_fault_after_another_at_the_same_point_finds_nothing_to_end),
         cmocka_unit_test(test_fault_sweep_strikes_at_each_visit_of_one_run),
         cmocka_unit_test(test_fault_swarm_has_a_part_of_the_faults),
     };
