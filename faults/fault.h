@@ -126,6 +126,9 @@ enum partition_how {
     PARTITION_HOW_COUNT
 };
 
+/* What is done to the server's container; the mildest first. */
+enum container_how { CONTAINER_PAUSE, CONTAINER_RESTART, CONTAINER_KILL, CONTAINER_HOW_COUNT };
+
 struct fault_host;
 
 /* One visit of a point. Text is static or lives during the call. */
@@ -190,6 +193,9 @@ void fault_crash_server(struct fault_host *host);
  * connection is gone, and nobody gets a new one while it lasts. A strike during an outage does not
  * count. */
 void fault_fail_over(struct fault_host *host);
+/* The container of the server is hit; lasts. A strike while it is out of reach already does not
+ * count. Only where the server is in a container. */
+void fault_hit_container(struct fault_host *host, enum container_how how);
 /* An integer in the fault's own stream; 0 is the mildest. */
 uint32_t fault_draw(struct fault_host *host, uint32_t n);
 int64_t fault_draw_duration(struct fault_host *host, struct duration_range range);
@@ -206,10 +212,11 @@ struct fault_kind {
     /* Where it can strike with this config, when that is less than `points`; NULL: at all of them.
      */
     uint64_t (*points_of)(const void *config);
-    bool of_environment; /* it acts on no actor: by the clock it needs none */
-    bool takes_database; /* `target: database` is the server */
-    bool kills_server;   /* the run must be ready for it */
-    bool needs_standby;  /* topology.postgres.standbys must not be 0 */
+    bool of_environment;  /* it acts on no actor: by the clock it needs none */
+    bool takes_database;  /* `target: database` is the server */
+    bool kills_server;    /* the run must be ready for it */
+    bool needs_standby;   /* topology.postgres.standbys must not be 0 */
+    bool needs_container; /* the server must be in one: --pg docker */
     /* It strikes now. */
     void (*strike)(struct fault_host *host, const void *config, const struct fault_visit *visit);
 };

@@ -184,6 +184,8 @@ static int replay_scenario(const struct replay_config *config,
         code = command_usage(&command_replay, "%s: expected one scenario, found %zu", file,
                              gathered.count);
     if (code == EXIT_PASS)
+        code = pg_options_fit(&command_replay, server, &gathered);
+    if (code == EXIT_PASS)
         code = run_and_tell(config, server, gathered.scenarios[0], (uint64_t)config->seed, NULL);
     gather_release(&gathered);
     return code;

@@ -338,6 +338,8 @@ static int run_run(const struct args *args, const void *config)
         overrides.values[overrides.count++] = "scheduling.swarm=true";
     code = gather(&gathered, args->operands, args->operand_count, &overrides);
     if (code == EXIT_PASS)
+        code = pg_options_fit(&command_run, &server, &gathered);
+    if (code == EXIT_PASS)
         code = run_gathered(args, run, &server, &gathered);
     gather_release(&gathered);
     return code;

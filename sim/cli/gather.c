@@ -157,6 +157,18 @@ void gather_release(struct gathered *gathered)
     gathered->count = 0;
 }
 
+void gather_remove(struct gathered *gathered, size_t index)
+{
+    FP_ASSERT(index < gathered->count);
+    scenario_free(gathered->scenarios[index]);
+    free(gathered->files[index]);
+    gathered->count--;
+    for (size_t i = index; i < gathered->count; i++) {
+        gathered->scenarios[i] = gathered->scenarios[i + 1];
+        gathered->files[i] = gathered->files[i + 1];
+    }
+}
+
 char *gather_shipped_folder(const char *given)
 {
     const char *root = getenv("FENCEPOST_ROOT");

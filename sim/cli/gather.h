@@ -20,6 +20,8 @@ struct gathered {
 int gather(struct gathered *gathered, const char *const *paths, size_t path_count,
            const struct args_list *overrides);
 void gather_release(struct gathered *gathered);
+/* Take one out; those behind it move up. */
+void gather_remove(struct gathered *gathered, size_t index);
 
 /* Where the shipped scenarios are: as the user says, or next to ./fencepost. Caller frees. */
 char *gather_shipped_folder(const char *given);

@@ -3,6 +3,7 @@
 #define FENCEPOST_PG_OPTIONS_H
 
 #include "sim/cli/command.h"
+#include "sim/cli/gather.h"
 #include "sim/pg/server.h"
 
 struct pg_choice {
@@ -31,5 +32,10 @@ struct pg_choice {
 /* EXIT_PASS and filled `options`, or EXIT_USAGE with a message. */
 int pg_options_take(const struct command *command, const struct pg_choice *choice,
                     struct pg_server_options *options);
+
+/* Scenarios with a fault that is not possible where PostgreSQL runs are left out, which is said on
+ * standard error. EXIT_USAGE: none is left. */
+int pg_options_fit(const struct command *command, const struct pg_server_options *options,
+                   struct gathered *gathered);
 
 #endif

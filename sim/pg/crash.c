@@ -74,9 +74,29 @@ enum err lane_start_server(struct pg_lane *lane, int node)
     return err;
 }
 
+/* All its processes end at once, those that are stopped too. */
+enum err pg_lane_hit(struct pg_lane *lane, enum pg_hit hit)
+{
+    struct strbuf why = STRBUF_INIT;
+    bool ends_sessions = hit != PG_HIT_PAUSE;
+    if (ends_sessions) {
+        each_session_on(lane, 0, forget_session);
+        control_close(lane);
+    }
+    enum err err = pg_server_hit(lane->server, hit, &why);
+    if (err != ERR_OK)
+        lane_trouble(lane, "%s", strbuf_str(&why));
+    else if (ends_sessions)
+        err = control_open(lane);
+    strbuf_release(&why);
+    return err;
+}
+
 enum err pg_lane_crash(struct pg_lane *lane)
 {
     FP_ASSERT(lane->crashes);
+    if (!pg_server_is_ours(lane->server))
+        return pg_lane_hit(lane, PG_HIT_KILL);
     crash_kill(lane, 0);
     return lane_start_server(lane, 0);
 }

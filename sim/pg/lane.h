@@ -50,6 +50,9 @@ enum err pg_lane_feed(struct pg_lane *lane, uint64_t position);
 /* The primary is stopped at once and recovers. All its sessions are gone, whatever they were doing;
  * what was committed is there. */
 enum err pg_lane_crash(struct pg_lane *lane);
+/* The container of the server is hit, see pg_server_hit. All sessions are gone but after a pause.
+ */
+enum err pg_lane_hit(struct pg_lane *lane, enum pg_hit hit);
 /* The primary dies and the first standby takes its place, with the log up to this position and not
  * an entry more. All sessions are gone, those on standbys too. */
 enum err pg_lane_fail_over(struct pg_lane *lane, uint64_t position);

@@ -82,6 +82,17 @@ struct pg_environment {
 };
 void pg_server_describe(const struct pg_server *server, struct pg_environment *environment);
 
+/* What can be done to the container of a server. It is done when the call returns: a pause is over,
+ * and a server that was restarted or killed answers again, with all that was committed. */
+enum pg_hit { PG_HIT_PAUSE, PG_HIT_RESTART, PG_HIT_KILL };
+bool pg_server_options_have_container(const struct pg_server_options *options);
+/* Is it a server of our own, which may be killed? And one on this machine, which may be copied? */
+bool pg_server_options_may_kill(const struct pg_server_options *options);
+bool pg_server_options_may_copy(const struct pg_server_options *options);
+/* After PG_HIT_RESTART and PG_HIT_KILL no session is left, and
+ * pg_server_conninfo is another. ERR_INFRASTRUCTURE with `why`. */
+enum err pg_server_hit(struct pg_server *server, enum pg_hit hit, struct strbuf *why);
+
 /* The last lines of the server's log, for an infrastructure message. */
 void pg_server_log_tail(const struct pg_server *server, struct strbuf *out);
 

@@ -375,6 +375,46 @@ static void docker_describe(const struct pg_server *base, struct pg_environment 
                  "stopped and the server decides who goes on");
 }
 
+/* ---- what is done to it ---- */
+
+static enum err call_with(const struct docker_server *server, const char *verb, const char *option,
+                          struct strbuf *why)
+{
+    struct docker_call call;
+    docker_call_init(&call, verb, NULL);
+    if (option != NULL)
+        docker_arg(&call.args, "%s", option);
+    docker_arg(&call.args, "%s", server->container);
+    return docker_run(&call, NULL, why);
+}
+
+/* It answers again, on a port that may be another. */
+static enum err find_again(struct docker_server *server, struct strbuf *why)
+{
+    enum err err = read_port(server, why);
+    PGconn *conn = err == ERR_OK ? connect_when_ready(server, NULL, why) : NULL;
+    if (conn == NULL)
+        return ERR_INFRASTRUCTURE;
+    find_processes(server, PQbackendPID(conn));
+    PQfinish(conn);
+    return ERR_OK;
+}
+
+/* A backend that was stopped answers no polite request, so a restart does not wait for it. */
+static enum err docker_hit(struct pg_server *base, enum pg_hit hit, struct strbuf *why)
+{
+    struct docker_server *server = (struct docker_server *)base;
+    bool is_pause = hit == PG_HIT_PAUSE;
+    enum err err = ERR_OK;
+    if (hit == PG_HIT_RESTART)
+        err = call_with(server, "restart", "--time=0", why);
+    else
+        err = call_with(server, is_pause ? "pause" : "kill", NULL, why);
+    if (err == ERR_OK && hit != PG_HIT_RESTART)
+        err = call_with(server, is_pause ? "unpause" : "start", NULL, why);
+    return err == ERR_OK && !is_pause ? find_again(server, why) : err;
+}
+
 /* ---- begin and end ---- */
 
 static void docker_stop(struct pg_server *base)
@@ -441,6 +481,7 @@ const struct pg_server_kind pg_server_kind_docker = {
     .stop = docker_stop,
     .can_signal = docker_can_signal,
     .signal_pid = docker_signal_pid,
+    .hit = docker_hit,
     .log_tail = docker_log_tail,
     .describe = docker_describe,
     .remove_leftovers = docker_remove_leftovers,

@@ -37,6 +37,8 @@ struct pg_server_kind {
     /* The process of a backend as this process sees it, from the number the server gives it. 0: not
      * to be found. NULL: the numbers are the same. */
     pid_t (*signal_pid)(const struct pg_server *server, int backend_pid);
+    /* pg_server_hit; NULL: it has no container. */
+    enum err (*hit)(struct pg_server *server, enum pg_hit hit, struct strbuf *why);
     void (*log_tail)(const struct pg_server *server, struct strbuf *out);
     /* Fill in what is not the same for all kinds. May be NULL. */
     void (*describe)(const struct pg_server *server, struct pg_environment *environment);

@@ -133,6 +133,29 @@ pid_t pg_server_signal_pid(const struct pg_server *server, int backend_pid)
     return server->kind->signal_pid(server, backend_pid);
 }
 
+bool pg_server_options_have_container(const struct pg_server_options *options)
+{
+    return kind_of(options)->hit != NULL;
+}
+
+bool pg_server_options_may_copy(const struct pg_server_options *options)
+{
+    return kind_of(options) == &pg_server_kind_local;
+}
+
+bool pg_server_options_may_kill(const struct pg_server_options *options)
+{
+    return pg_server_options_may_copy(options) || pg_server_options_have_container(options);
+}
+
+enum err pg_server_hit(struct pg_server *server, enum pg_hit hit, struct strbuf *why)
+{
+    if (server->kind->hit != NULL)
+        return server->kind->hit(server, hit, why);
+    strbuf_puts(why, "the server is in no container, which needs --pg docker");
+    return ERR_INFRASTRUCTURE;
+}
+
 void pg_server_log_tail(const struct pg_server *server, struct strbuf *out)
 {
     if (server->kind->log_tail != NULL)

@@ -217,9 +217,8 @@ enum err standbys_prepare(struct pg_lane *lane, const struct pg_schema *schema, 
     bool had_standbys = lane->standby_count > 0;
     FP_ASSERT(schema->standby_count <= PG_STANDBY_COUNT_MAX);
     lane->crashes = schema->crashes || schema->standby_count > 0;
-    if (lane->crashes && !pg_server_is_ours(lane->server)) {
-        strbuf_puts(why,
-                    "standbys, failovers and server crashes need servers of our own: --pg local");
+    if (schema->standby_count > 0 && !pg_server_is_ours(lane->server)) {
+        strbuf_puts(why, "standbys and failovers need servers of our own: --pg local");
         return ERR_INFRASTRUCTURE;
     }
     if (schema->standby_count == 0 && !had_standbys)

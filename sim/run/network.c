@@ -24,14 +24,22 @@ bool network_reach(struct rt *rt, int64_t patience_ns)
     return rt->actor->network == NETWORK_UP;
 }
 
-static void partition_end(struct run *run, void *data)
+void network_set(struct run *run, struct actor *actor, enum network network)
 {
-    struct actor *actor = data;
-    actor->network = NETWORK_UP;
+    actor->network = network;
+    if (network != NETWORK_UP) {
+        connections_of_parted(run, actor);
+        return;
+    }
     connections_of_healed(run, actor);
     for (struct rt *rt = run->receivers; rt; rt = rt->next_receiver)
         if (rt->actor == actor && rt->waits_for_network && fiber_is_blocked(rt->fiber))
             fiber_wake(run->sched, rt->fiber);
+}
+
+static void partition_end(struct run *run, void *data)
+{
+    network_set(run, data, NETWORK_UP);
 }
 
 void fault_partition(struct fault_host *host, enum partition_how how)
@@ -53,8 +61,7 @@ void fault_partition(struct fault_host *host, enum partition_how how)
     trace_text(run->trace, "target", actor->name);
     trace_text(run->trace, "how", hows[how].name);
     trace_end(run->trace);
-    actor->network = hows[how].network;
-    connections_of_parted(run, actor);
+    network_set(run, actor, hows[how].network);
     fault_lasts(host, actor->name, partition_end, actor);
 }
 

@@ -4,6 +4,7 @@
 
 #include "sim/core/base.h"
 
+struct actor;
 struct rt;
 struct rt_db;
 struct run;
@@ -14,6 +15,8 @@ enum network { NETWORK_UP, NETWORK_REFUSED, NETWORK_HANGING };
  * Suspends only when nothing comes through. */
 bool network_reach(struct rt *rt, int64_t patience_ns);
 bool network_hangs(const struct rt_db *db);
+/* From now on this actor can reach the database, or not. */
+void network_set(struct run *run, struct actor *actor, enum network network);
 
 /* Until there is a place for one more connection. False: there was none for too long. Suspends only
  * when there is none. */

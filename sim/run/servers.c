@@ -119,8 +119,7 @@ void fault_lag(struct fault_host *host, int64_t by_ns)
     fault_lasts(host, "standbys", end_lag, NULL);
 }
 
-/* At db.sent the server gets the statement and dies before it has answered. */
-static void take_what_comes(const struct fault_host *host)
+void servers_take_what_comes(const struct fault_host *host)
 {
     if (host->rt && host->rt->sending)
         connection_arrives(host->rt->sending);
@@ -133,6 +132,12 @@ static void come_back(struct run *run, void *data)
     run->servers->standby_down = false;
 }
 
+void servers_go_down(struct fault_host *host, const char *target)
+{
+    host->run->servers->down = true;
+    fault_lasts(host, target, come_back, NULL);
+}
+
 void fault_crash_server(struct fault_host *host)
 {
     struct run *run = host->run;
@@ -140,14 +145,12 @@ void fault_crash_server(struct fault_host *host)
         host->missed = true;
         return;
     }
-    take_what_comes(host);
+    servers_take_what_comes(host);
     fault_event_begin(host, "fault.server_crash");
     trace_end(run->trace);
     connections_sever(run, false);
-    if (!succeeded(run, pg_lane_crash(run->lane->pg)))
-        return;
-    run->servers->down = true;
-    fault_lasts(host, "database", come_back, NULL);
+    if (succeeded(run, pg_lane_crash(run->lane->pg)))
+        servers_go_down(host, "database");
 }
 
 /* With synchronous replication a commit is answered when the standby has it: what lags there is
@@ -169,7 +172,7 @@ void fault_fail_over(struct fault_host *host)
         host->missed = true;
         return;
     }
-    take_what_comes(host);
+    servers_take_what_comes(host);
     fault_event_begin(host, "fault.failover");
     trace_end(run->trace);
     if (!failover_position(run, &position))

@@ -4,6 +4,7 @@
 
 #include "sim/core/base.h"
 
+struct fault_host;
 struct run;
 struct servers;
 
@@ -16,6 +17,11 @@ void servers_committed(struct run *run);
 bool servers_feed(struct run *run);
 /* Is there nobody to connect to? */
 bool servers_are_down(const struct run *run, bool standby);
+
+/* The primary was struck: nobody can connect to it while that lasts. */
+void servers_go_down(struct fault_host *host, const char *target);
+/* Before that: at db.sent the server gets the statement and dies before it has answered. */
+void servers_take_what_comes(const struct fault_host *host);
 
 /* watched_rows.c: the watched tables before and after commits were taken back. */
 struct table_rows;

@@ -111,6 +111,10 @@ refused test_cli_unknown_server 64 '--pg: expected local, docker or a connection
 refused test_cli_bad_connection_string 64 '--pg: not a connection string: .*"hots"' replay x.yaml --seed 1 --pg hots=here
 refused test_cli_image_without_docker 64 '--pg-image needs --pg docker' run x --pg-image postgres:15
 refused test_cli_programs_without_local 64 '--pg-bin names the programs of --pg local' run x --pg docker --pg-bin /bin
+refused test_cli_container_without_docker 64 'the fault container needs --pg docker' \
+    run "$root/scenarios/job_locks/container.yaml"
+refused test_cli_crash_of_a_given_server 64 'server_crash needs --pg local or --pg docker' \
+    replay "$root/scenarios/job_locks/server-crash.yaml" --seed 1 --pg host=/nonexistent
 refused test_cli_unknown_search 64 '--search: found `pct:3`, expected random' run x --search pct:3
 refused test_cli_seed_and_seeds 64 'either one seed or many' run x --seed 1 --seeds 2
 refused test_cli_trace_without_seed 64 '--trace needs --seed' run x --trace

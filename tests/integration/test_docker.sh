@@ -51,7 +51,23 @@ fi
 tap_match "so does the summary" "of PostgreSQL [0-9.]+ in docker \($image\)" "$(cat "$tap_dir/docker.err")"
 tap_ok "nothing is left: container, volume, network" is_as_before
 
+# ---- the container is hit ----
+
+campaign hit scenarios/job_locks/container.yaml --seeds 1 --check-determinism --pg docker --pg-image "$image"
+tap_same "paused, restarted and killed, the hardened form holds" '[0,"pass"]' \
+    "$(jq -c --argjson status $status '[$status, .verdict]' "$tap_dir/hit.json")"
+tap_ok "it was" test "$(report '.scenarios[0].faults_fired.container' hit)" -ge 2
+tap_same "and the same again" '{"checked":1,"diverged":0}' "$(report .determinism hit)"
+campaign crash-local scenarios/job_locks/server-crash.yaml --seeds 1
+campaign crash-docker scenarios/job_locks/server-crash.yaml --seeds 1 --pg docker --pg-image "$image"
+tap_same "a server that crashes gives the same run in a container" \
+    "$(report '.scenarios[0] | [.hash, .faults_fired]' crash-local)" \
+    "$(report '.scenarios[0] | [.hash, .faults_fired]' crash-docker)"
+
 # ---- what cannot work ----
+
+campaign misfit scenarios/job_locks/failover-synchronous.yaml --seeds 1 --pg docker --pg-image "$image"
+tap_match "standbys are refused" '^64 .*standbys need --pg local' "$status $(cat "$tap_dir/misfit.err")"
 
 TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX=registry.invalid/mirror \
     campaign absent "${some[0]}" --seeds 1 --pg docker --pg-image fencepost-test/no-such-image

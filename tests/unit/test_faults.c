@@ -29,7 +29,8 @@ struct fault_host {
         CANCEL,
         LAG,
         CRASH_SERVER,
-        FAIL_OVER
+        FAIL_OVER,
+        CONTAINER
     } did;
     int64_t number; /* by how much, or which way */
     uint32_t draw;  /* what the next draw gives */
@@ -114,6 +115,12 @@ void fault_delay(struct fault_host *host, int64_t duration_ns)
 {
     host->did = DELAY;
     host->duration_ns = duration_ns;
+}
+
+void fault_hit_container(struct fault_host *host, enum container_how how)
+{
+    host->did = CONTAINER;
+    host->number = (int64_t)how;
 }
 
 void fault_partition(struct fault_host *host, enum partition_how how)
@@ -560,6 +567,29 @@ static void test_faults_partition_is_the_one_asked_for_or_drawn(void **state)
     assert_parts(PARTITION_HOW_COUNT, 1, PARTITION_HANGING);
 }
 
+static void assert_hits(int word, uint32_t draw, enum container_how how)
+{
+    const struct fault_kind *kind = kind_of("container");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+
+    *(int *)field_at(kind, config, "how") = word;
+    strike(&host, kind, config, POINT_DB_COMMITTED);
+    assert_int_equal(host.did, CONTAINER);
+    assert_int_equal(host.number, how);
+    assert_true(kind->needs_container && kind->of_environment);
+    free(config);
+}
+
+static void test_faults_container_is_hit_as_asked_for_or_drawn(void **state)
+{
+    (void)state;
+    assert_hits(CONTAINER_PAUSE, 0, CONTAINER_PAUSE);
+    assert_hits(CONTAINER_KILL, 0, CONTAINER_KILL);
+    assert_hits(CONTAINER_HOW_COUNT, 0, CONTAINER_PAUSE);
+    assert_hits(CONTAINER_HOW_COUNT, 1, CONTAINER_RESTART);
+}
+
 static void test_faults_pool_exhausted_limits(void **state)
 {
     (void)state;
@@ -653,6 +683,7 @@ int main(void)
         cmocka_unit_test(test_faults_queue_error_fits_its_point),
         cmocka_unit_test(test_faults_latency_is_of_every_statement),
         cmocka_unit_test(test_faults_partition_is_the_one_asked_for_or_drawn),
+        cmocka_unit_test(test_faults_container_is_hit_as_asked_for_or_drawn),
         cmocka_unit_test(test_faults_pool_exhausted_limits),
         cmocka_unit_test(test_faults_administrator_ends_or_cancels),
         cmocka_unit_test(test_faults_servers_lag_die_and_are_replaced),
