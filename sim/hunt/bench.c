@@ -58,18 +58,24 @@ enum bench_end bench_fail(struct bench_figure *figure, const char *text)
     return BENCH_FAILED;
 }
 
-struct scenario *bench_load(struct bench *bench, struct bench_figure *figure, const char *name)
+struct scenario *bench_load_with(struct bench *bench, struct bench_figure *figure, const char *name,
+                                 const char *const *overrides, size_t override_count)
 {
     char *file = fp_format("%s/" BENCH_FOLDER "/%s.yaml", bench->options->scenario_dir, name);
     struct diags *diags = fp_alloc(sizeof *diags);
     diags_init(diags, file);
-    struct scenario *scenario = scenario_load(file, diags);
+    struct scenario *scenario = scenario_load_with(file, overrides, override_count, diags);
     if (!scenario)
         diags_print(diags, &figure->reason);
     diags_release(diags);
     free(diags);
     free(file);
     return scenario;
+}
+
+struct scenario *bench_load(struct bench *bench, struct bench_figure *figure, const char *name)
+{
+    return bench_load_with(bench, figure, name, NULL, 0);
 }
 
 bool bench_lane_open(struct bench *bench, struct bench_figure *figure, struct bench_lane *lane)

@@ -6,7 +6,7 @@
 #include "sim/pg/server.h"
 
 #define BENCH_FIGURE_COUNT_MAX 16
-#define BENCH_ROW_COUNT_MAX 4
+#define BENCH_ROW_COUNT_MAX 8
 #define BENCH_DETAIL_COUNT_MAX 12
 
 struct bench_options {

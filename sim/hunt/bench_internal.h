@@ -30,6 +30,14 @@ int64_t bench_seed_count(const struct bench *bench, int64_t usual_count, int64_t
 
 /* Loads FOLDER/name.yaml; NULL with the figure's reason. */
 struct scenario *bench_load(struct bench *bench, struct bench_figure *figure, const char *name);
+/* The same with values put in place of the file's, as in --set. */
+struct scenario *bench_load_with(struct bench *bench, struct bench_figure *figure, const char *name,
+                                 const char *const *overrides, size_t override_count);
+
+/* A campaign of one scenario; time_ns 0: no limit. */
+enum bench_end bench_campaign(struct bench *bench, struct bench_figure *figure,
+                              const struct scenario *scenario, int lane_count, uint64_t seed_count,
+                              int64_t time_ns, double *seeds_per_s, double *wall_s);
 
 /* A lane in this process, it and its server on one processor, as in a campaign. */
 struct bench_lane {

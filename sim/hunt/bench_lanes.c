@@ -6,11 +6,9 @@
 #define ROUND_COUNT 2
 #define SEED_COUNT_MIN 100
 
-/* time_ns 0: no limit. */
-static enum bench_end run_campaign(struct bench *bench, struct bench_figure *figure,
-                                   const struct scenario *scenario, int lane_count,
-                                   uint64_t seed_count, int64_t time_ns, double *seeds_per_s,
-                                   double *wall_s)
+enum bench_end bench_campaign(struct bench *bench, struct bench_figure *figure,
+                              const struct scenario *scenario, int lane_count, uint64_t seed_count,
+                              int64_t time_ns, double *seeds_per_s, double *wall_s)
 {
     struct campaign_report report;
     struct campaign_options options = {
@@ -39,8 +37,8 @@ static enum bench_end choose_seed_count(struct bench *bench, struct bench_figure
 {
     double seeds_per_s = 0, wall_s = 0;
     int64_t wanted_s = bench->options->quick ? 3 : 10;
-    enum bench_end end = run_campaign(bench, figure, scenario, 1, 1000000, wanted_s * NS_PER_S / 5,
-                                      &seeds_per_s, &wall_s);
+    enum bench_end end = bench_campaign(bench, figure, scenario, 1, 1000000,
+                                        wanted_s * NS_PER_S / 5, &seeds_per_s, &wall_s);
     double count = 2 * seeds_per_s * (double)wanted_s;
     *seed_count = count > SEED_COUNT_MIN ? (uint64_t)count : SEED_COUNT_MIN;
     return end;
@@ -55,8 +53,8 @@ static enum bench_end measure(struct bench *bench, struct bench_figure *figure,
     for (int round = 0; round < 2 * ROUND_COUNT && end == BENCH_MEASURED; round++) {
         int lane_count = round % 2 + 1;
         double seeds_per_s, wall_s;
-        end =
-            run_campaign(bench, figure, scenario, lane_count, seed_count, 0, &seeds_per_s, &wall_s);
+        end = bench_campaign(bench, figure, scenario, lane_count, seed_count, 0, &seeds_per_s,
+                             &wall_s);
         if (end != BENCH_MEASURED)
             break;
         bench_say(bench, "lane_scaling: %d lane%s: %.1f seeds/s", lane_count,

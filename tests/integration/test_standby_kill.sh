@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Kill a fencepost, and its reaper, in the middle of a run with standbys and failovers: the next start
+# finds everything that is left, and removes it.
+set -u
+. tests/lib/tap.sh
+
+fencepost=${FENCEPOST_BIN:?the binary}
+work=$tap_dir/work
+mkdir "$work"
+chmod 755 "$tap_dir" # the server may run as another user
+export FENCEPOST_TMPDIR=$work
+scenario=scenarios/job_locks/failover-synchronous.yaml
+
+servers() { # numbers of the processes that run in our place
+    ls -l /proc/[0-9]*/cwd 2>/dev/null | sed -n "s|.* /proc/\([0-9]*\)/cwd -> $work/.*|\1|p"
+}
+
+# Both servers of the lane: one of them replays the log.
+has_standby() {
+    local number
+    for number in $(servers); do
+        tr '\0' ' ' 2>/dev/null <"/proc/$number/cmdline"
+    done | grep -q 'startup recovering\|: startup '
+}
+
+segments() { # System V segments that those processes made, also when they are dead by now
+    local maker
+    for maker in $makers; do
+        awk -v maker="$maker" 'NR > 1 && $5 == maker { print $2 }' /proc/sysvipc/shm
+    done
+}
+
+is_gone() { [ -z "$(servers)" ] && [ -z "$(ls "$work")" ] && [ -z "$(segments)" ]; }
+
+wait_until() { # COMMAND: within some minutes
+    local tries=0
+    until "$1"; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 4000 ] || return 1
+        sleep 0.05
+    done
+}
+
+reaper_of() {
+    local stat
+    for stat in /proc/[0-9]*/stat; do
+        awk -v parent="$1" '$2 == "(fencepost-reap)" && $4 == parent { print $1 }' "$stat" 2>/dev/null
+    done
+}
+
+"$fencepost" run "$scenario" --seeds 100000 --jobs 1 --out "$tap_dir/out" >"$tap_dir/first" 2>&1 &
+pid=$!
+tap_ok test_standby_kill_while_a_standby_runs wait_until has_standby
+makers=$(servers)
+kill -KILL "$(reaper_of "$pid")" "$pid"
+wait "$pid" 2>/dev/null
+tap_same test_standby_kill_leaves_the_directory_of_the_dead_one 1 "$(ls "$work" | wc -l)"
+
+tap_ok test_standby_kill_next_run_ends_well \
+    "$fencepost" run "$scenario" --seeds 1 --jobs 1 --out "$tap_dir/out"
+tap_ok test_standby_kill_next_run_leaves_nothing wait_until is_gone
+tap_end
