@@ -53,10 +53,18 @@ tap_ok "nothing is left: container, volume, network" is_as_before
 
 # ---- the container is hit ----
 
+since=$(date +%s)
 campaign hit scenarios/job_locks/container.yaml --seeds 1 --check-determinism --pg docker --pg-image "$image"
 tap_same "paused, restarted and killed, the hardened form holds" '[0,"pass"]' \
     "$(jq -c --argjson status $status '[$status, .verdict]' "$tap_dir/hit.json")"
 tap_ok "it was" test "$(report '.scenarios[0].faults_fired.container' hit)" -ge 2
+# Started once to ask for the version, once by the run, once after the kill; a restart says both.
+events=$(docker events --since "$since" --until "$(date +%s)" --filter type=container \
+    --filter label=fencepost.owner --format '{{.Action}}')
+tap_ok "the engine says so too: paused" grep -qx pause <<<"$events"
+tap_ok "restarted" grep -qx restart <<<"$events"
+tap_ok "and started again after a kill" \
+    test $(($(grep -cx start <<<"$events") - $(grep -cx restart <<<"$events"))) -ge 3
 tap_same "and the same again" '{"checked":1,"diverged":0}' "$(report .determinism hit)"
 campaign crash-local scenarios/job_locks/server-crash.yaml --seeds 1
 campaign crash-docker scenarios/job_locks/server-crash.yaml --seeds 1 --pg docker --pg-image "$image"
