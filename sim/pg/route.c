@@ -9,7 +9,7 @@
 #include "sim/pg/toxiproxy.h"
 
 /* How long a statement may be silent before what is between is asked whether it lives. */
-#define DUMB_AFTER_NS (3 * NS_PER_S)
+#define DUMB_AFTER_NS (2 * NS_PER_S)
 
 static bool is_straight(const struct pg_lane *lane)
 {

@@ -9,7 +9,7 @@
 #include "sim/pg/loopback.h"
 #include "sim/pg/spawn.h"
 
-#define CALL_TIMEOUT_MS 10000
+#define CALL_TIMEOUT_MS 5000
 #define START_TIMEOUT_MS 30000
 #define START_PAUSE_MS 5
 #define ANSWER_SIZE_MAX 65536
