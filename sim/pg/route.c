@@ -8,6 +8,7 @@
 #include "sim/pg/pooler.h"
 #include "sim/pg/toxiproxy.h"
 
+#define START_ATTEMPT_COUNT 3
 /* How long a statement may be silent before what is between is asked whether it lives. */
 #define DUMB_AFTER_NS (2 * NS_PER_S)
 
@@ -47,12 +48,23 @@ static enum err open_tcp(struct pg_lane *lane, struct strbuf *why)
     return err;
 }
 
-static enum err start(struct pg_lane *lane, struct strbuf *why)
+static enum err start_once(struct pg_lane *lane, struct strbuf *why)
 {
     const struct pg_beside *beside = pg_server_beside(lane->server);
     if (lane->wants_toxiproxy)
         return toxiproxy_start(beside, &lane->toxiproxy, why);
     return pooler_start(beside, lane->wanted_pool_size, &lane->pooler, why);
+}
+
+/* It may be killed while it starts as well as later. */
+static enum err start(struct pg_lane *lane, struct strbuf *why)
+{
+    enum err err = ERR_INFRASTRUCTURE;
+    for (int attempt = 0; attempt < START_ATTEMPT_COUNT && err != ERR_OK; attempt++) {
+        strbuf_clear(why);
+        err = start_once(lane, why);
+    }
+    return err;
 }
 
 enum err route_install(struct pg_lane *lane, const struct pg_schema *schema, struct strbuf *why)
