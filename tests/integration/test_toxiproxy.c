@@ -170,8 +170,8 @@ static void test_toxiproxy_port_lets_nobody_in_without_the_password(void **state
     (void)state;
     static const char *const users[] = {"fencepost", "fencepost_admin"};
     for (size_t i = 0; i < FP_COUNT(users); i++) {
-        char *conninfo =
-            pg_make_conninfo("127.0.0.1", pg_server_port(pg_fixture_lane()->server), users[i]);
+        char *conninfo = pg_make_conninfo(
+            "127.0.0.1", pg_server_beside(pg_fixture_lane()->server)->port, users[i]);
         char *with_guess = fp_format("%s password=guess connect_timeout=30", conninfo);
         PGconn *conn = PQconnectdb(with_guess);
         assert_int_not_equal(PQstatus(conn), CONNECTION_OK);

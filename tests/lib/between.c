@@ -58,7 +58,7 @@ int between_main(const char *const *names, const char *how_to_get_it, int (*run)
 {
     char *program = helper_find(NULL, names);
     if (!program) {
-        printf("SKIP there is no %s: %s\n", names[0], how_to_get_it);
+        printf("ok - %s # SKIP there is no %s: %s\n", names[0], names[0], how_to_get_it);
         return 77;
     }
     free(program);
