@@ -8,7 +8,7 @@
 enum err administer_signal(struct pg_session *session, bool terminate)
 {
     char sql[64];
-    /* Behind a pooler it has a backend only within a transaction; else its client alone is ended. */
+    /* Behind a pooler it has a backend only within a transaction; else its client is ended. */
     if (route_locate(session->lane) != ERR_OK)
         return ERR_INFRASTRUCTURE;
     if (session->pid == 0)
