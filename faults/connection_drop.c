@@ -10,8 +10,10 @@ enum connection_drop_how { HOW_ANY, HOW_REQUEST_LOST, HOW_REPLY_LOST, HOW_IDLE }
 struct connection_drop_config {
     struct fault_common common;
     int how; /* enum connection_drop_how */
+    int via; /* enum fault_via */
 };
 
+static const char *const via_words[] = {"socket", "toxiproxy", NULL};
 static const char *const how_words[] = {"any", "request_lost", "reply_lost", "idle", NULL};
 
 static const struct field connection_drop_fields[] = {
@@ -22,6 +24,13 @@ static const struct field connection_drop_fields[] = {
      .fallback = "any",
      .about = "request_lost: the statement never arrives; reply_lost: it runs and the client never "
               "learns; idle: between two statements; any: whichever fits the point it strikes at"},
+    {.key = "via",
+     .type = FIELD_ENUM,
+     .offset = offsetof(struct connection_drop_config, via),
+     .words = via_words,
+     .fallback = "socket",
+     .about = "who cuts it: the client's own end, or a toxiproxy between client and server; the "
+              "run is the same"},
 };
 
 #define REQUEST_POINTS (POINT_BIT(POINT_DB_EXEC) | POINT_BIT(POINT_DB_COMMIT))
@@ -69,7 +78,14 @@ static void connection_drop_strike(struct fault_host *host, const void *config,
                                    const struct fault_visit *visit)
 {
     FP_ASSERT((connection_drop_points_of(config) & POINT_BIT(visit->point)) != 0);
-    fault_drop_connection(host, how_at(visit->point));
+    const struct connection_drop_config *drop = config;
+    fault_drop_connection(host, how_at(visit->point), (enum fault_via)drop->via);
+}
+
+static int *connection_drop_via(void *config)
+{
+    struct connection_drop_config *drop = config;
+    return &drop->via;
 }
 
 const struct fault_kind fault_kind_connection_drop = {
@@ -82,5 +98,6 @@ const struct fault_kind fault_kind_connection_drop = {
     .points = REQUEST_POINTS | REPLY_POINTS | IDLE_POINTS,
     .points_default = DROP_POINTS_DEFAULT,
     .points_of = connection_drop_points_of,
+    .via = connection_drop_via,
     .strike = connection_drop_strike,
 };

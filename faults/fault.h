@@ -98,6 +98,9 @@ enum drop_how {
     DROP_IDLE,         /* between two statements */
 };
 
+/* Who cuts it: the harness at its own end, or a toxiproxy between client and server. */
+enum fault_via { VIA_SOCKET, VIA_TOXIPROXY };
+
 /* How a call to the cloud goes wrong; the mildest first. */
 enum cloud_error {
     CLOUD_ERROR_THROTTLED,    /* refused at once */
@@ -154,7 +157,7 @@ void fault_crash(struct fault_host *host,
 void fault_pause(struct fault_host *host, int64_t duration_ns);
 /* DROP_IDLE where no statement has just been answered: one of the process's idle connections is
  * cut, which one is drawn. A strike that finds none does not count. */
-void fault_drop_connection(struct fault_host *host, enum drop_how how);
+void fault_drop_connection(struct fault_host *host, enum drop_how how, enum fault_via via);
 /* At POINT_CLOUD_CALL, POINT_STORE_CALL: the call about to be made fails. A look has no half: that
  * strike does not count. */
 void fault_fail_cloud(struct fault_host *host, enum cloud_error error);
@@ -217,6 +220,8 @@ struct fault_kind {
     bool kills_server;    /* the run must be ready for it */
     bool needs_standby;   /* topology.postgres.standbys must not be 0 */
     bool needs_container; /* the server must be in one: --pg docker */
+    /* Where the config says who cuts connections, an enum fault_via; NULL: it cuts none. */
+    int *(*via)(void *config);
     /* It strikes now. */
     void (*strike)(struct fault_host *host, const void *config, const struct fault_visit *visit);
 };

@@ -21,11 +21,12 @@
 struct run_config {
     int64_t seeds, seed, first_seed, time_ns, jobs;
     bool json, check_determinism, sweep, trace, quiet, verbose, no_colour;
-    const char *out, *search;
+    const char *out, *search, *via;
     struct pg_choice pg;
     struct args_list set;
 };
 
+static const char *const via_words[] = {"socket", "toxiproxy", NULL}; /* as enum fault_via */
 static const char *const search_words[] = {"random", "swarm", NULL};
 
 #define AT(member) offsetof(struct run_config, member)
@@ -98,6 +99,12 @@ static const struct option run_options[] = {
      .type = OPTION_FLAG,
      .offset = AT(trace),
      .about = "with --seed: write the events and the metrics, pass or not"},
+    {.name = "via",
+     .type = OPTION_WORD,
+     .offset = AT(via),
+     .words = via_words,
+     .value = "WHO",
+     .about = "who cuts connections, whatever the scenario says (not with a pooler)"},
     PG_OPTIONS(AT(pg)),
     {.name = "json",
      .type = OPTION_FLAG,
@@ -323,6 +330,15 @@ static int run_gathered(const struct args *args, const struct run_config *config
     return code;
 }
 
+static void cut_via(struct gathered *gathered, const char *word)
+{
+    int via = 0;
+    while (strcmp(via_words[via], word) != 0)
+        via++;
+    for (size_t i = 0; i < gathered->count; i++)
+        scenario_set_via(gathered->scenarios[i], via);
+}
+
 static int run_run(const struct args *args, const void *config)
 {
     static struct gathered gathered;
@@ -337,6 +353,8 @@ static int run_run(const struct args *args, const void *config)
     if (strcmp(run->search, "swarm") == 0 && overrides.count < ARGS_LIST_COUNT_MAX)
         overrides.values[overrides.count++] = "scheduling.swarm=true";
     code = gather(&gathered, args->operands, args->operand_count, &overrides);
+    if (code == EXIT_PASS && run->via)
+        cut_via(&gathered, run->via);
     if (code == EXIT_PASS)
         code = pg_options_fit(&command_run, &server, &gathered);
     if (code == EXIT_PASS)

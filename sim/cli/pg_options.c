@@ -13,6 +13,8 @@ int pg_options_take(const struct command *command, const struct pg_choice *choic
     *options = (struct pg_server_options){.where = choice->where,
                                           .image = choice->image,
                                           .bin_dir = choice->bin_dir,
+                                          .toxiproxy = choice->toxiproxy,
+                                          .pgbouncer = choice->pgbouncer,
                                           .cpu = -1,
                                           .interrupted = interrupt_flag()};
     if (!pg_server_options_check(options, &why))

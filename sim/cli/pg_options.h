@@ -7,7 +7,7 @@
 #include "sim/pg/server.h"
 
 struct pg_choice {
-    const char *where, *image, *bin_dir;
+    const char *where, *image, *bin_dir, *toxiproxy, *pgbouncer;
 };
 
 /* For a table of options; `at` is the offset of a struct pg_choice in the command's config. */
@@ -23,10 +23,20 @@ struct pg_choice {
          .offset = (at) + offsetof(struct pg_choice, image),                                       \
          .value = "IMAGE",                                                                         \
          .about = "with --pg docker: the image [" PG_IMAGE_DEFAULT "]"},                           \
+        {.name = "pg-bin",                                                                         \
+         .type = OPTION_TEXT,                                                                      \
+         .offset = (at) + offsetof(struct pg_choice, bin_dir),                                     \
+         .value = "DIR",                                                                           \
+         .about = "the folder of initdb and postgres [found by itself]"},                          \
+        {.name = "toxiproxy",                                                                      \
+         .type = OPTION_TEXT,                                                                      \
+         .offset = (at) + offsetof(struct pg_choice, toxiproxy),                                   \
+         .value = "PATH",                                                                          \
+         .about = "the program toxiproxy-server [found in PATH]"},                                 \
     {                                                                                              \
-        .name = "pg-bin", .type = OPTION_TEXT,                                                     \
-        .offset = (at) + offsetof(struct pg_choice, bin_dir), .value = "DIR",                      \
-        .about = "the folder of initdb and postgres [found by itself]"                             \
+        .name = "pgbouncer", .type = OPTION_TEXT,                                                  \
+        .offset = (at) + offsetof(struct pg_choice, pgbouncer), .value = "PATH",                   \
+        .about = "the program pgbouncer [found in PATH]"                                           \
     }
 
 /* EXIT_PASS and filled `options`, or EXIT_USAGE with a message. */

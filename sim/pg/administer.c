@@ -2,11 +2,17 @@
 #include <stdio.h>
 
 #include "sim/pg/internal.h"
+#include "sim/pg/route.h"
 #include "sim/pg/session.h"
 
 enum err administer_signal(struct pg_session *session, bool terminate)
 {
     char sql[64];
+    /* Behind a pooler it has a backend only within a transaction; else its client is ended. */
+    if (route_locate(session->lane) != ERR_OK)
+        return ERR_INFRASTRUCTURE;
+    if (session->pid == 0)
+        return ERR_OK;
     snprintf(sql, sizeof sql, "SELECT pg_%s_backend(%d)", terminate ? "terminate" : "cancel",
              session->pid);
     control_turn_to(session->lane, session->node);

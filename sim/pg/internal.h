@@ -18,6 +18,11 @@
  * shadow.sql as well. */
 #define GATE_CLASS 1717923696
 
+/* Blockers that are no session: the harness itself, and a pooler's connection that serves nobody.
+ */
+#define BLOCKER_HARNESS (-1)
+#define BLOCKER_POOL (-2)
+
 /* The patience of the harness. Beyond it the environment is broken, and no verdict is given. */
 #define PATIENCE_NS (60 * NS_PER_S)
 
@@ -83,6 +88,7 @@ struct pg_session {
     int pid;          /* as the server calls it */
     pid_t signal_pid; /* as this process does; 0: unknown, it cannot be stopped */
     bool gate_held;
+    char proxy[32]; /* toxiproxy's name for its connection; "": there is none */
     uint64_t prepared[STATEMENT_COUNT_MAX / 64];
     int64_t clock_sent_ns; /* -1: unknown to the server */
     int64_t transaction_began_ns;
@@ -99,7 +105,7 @@ struct pg_session {
     int64_t db_now_ns;
     int64_t wait_began_ns; /* real: no later than this did the wait begin */
     bool granted, deadlocked;
-    int blockers[SESSION_COUNT_MAX + 1]; /* slots; -1: the harness itself */
+    int blockers[SESSION_COUNT_MAX + 2]; /* slots, BLOCKER_HARNESS, BLOCKER_POOL */
     int blocker_count;
     PGresult *answer;
     const char **cells;
@@ -121,6 +127,10 @@ struct node {
 struct pg_lane {
     struct pg_server *server; /* the primary */
     char *role, *database;    /* of the sessions, quoted for SQL */
+    bool wants_toxiproxy;
+    int wanted_pool_size;        /* 0: no pooler */
+    struct toxiproxy *toxiproxy; /* NULL: there is none, or it has failed */
+    struct pooler *pooler;
     struct node nodes[1 + PG_STANDBY_COUNT_MAX];
     int node;        /* the one that control queries go to */
     PGconn *control; /* its */

@@ -5,6 +5,7 @@
 
 #include "pg_sql.h"
 #include "sim/pg/internal.h"
+#include "sim/pg/route.h"
 
 /* Emptying tables leaves dead rows in the catalog; with autovacuum off somebody has to sweep. */
 #define SLATES_PER_SWEEP 256
@@ -84,6 +85,7 @@ void pg_lane_close(struct pg_lane *lane)
             PQfinish(lane->sessions[i].conn);
         free(lane->sessions[i].cells);
     }
+    route_close(lane);
     control_close(lane);
     strbuf_release(&lane->wipe_sql);
     strbuf_release(&lane->trouble);
@@ -198,6 +200,8 @@ enum err pg_lane_install(struct pg_lane *lane, const struct pg_schema *schema, s
     if (prepared != ERR_OK)
         return prepared;
     lane->statement_count = 0;
+    if (route_install(lane, schema, why) != ERR_OK)
+        return ERR_INFRASTRUCTURE;
     lane->has_functions = lane->has_clock_defaults = false;
     lane->watched = schema->watched;
     lane->watched_count = schema->watched_count;
@@ -251,6 +255,8 @@ enum err pg_lane_slate(struct pg_lane *lane, uint64_t seed, struct strbuf *why)
         strbuf_puts(why, pg_lane_trouble(lane));
         return ERR_INFRASTRUCTURE;
     }
+    if (route_ready(lane, why) != ERR_OK)
+        return ERR_INFRASTRUCTURE;
     if (lane->tape)
         tape_slate(lane->tape);
     struct strbuf sql = STRBUF_INIT;

@@ -26,6 +26,9 @@ struct pg_schema {
     size_t gate_count;
     int standby_count;
     bool crashes; /* a run may kill a server */
+    /* What stands between the sessions and the server; one of them at most. */
+    bool toxiproxy; /* pg_session_break works */
+    int pool_size;  /* a pooler in transaction mode, with so many connections; 0: none. No gates */
 };
 
 /* The server stays the caller's. ERR_INFRASTRUCTURE with `why`. */
@@ -66,7 +69,8 @@ enum err pg_lane_settle(struct pg_lane *lane);
  * cheap; a waiter that was parked too late for it spoils the run (pg_lane_spoilt), which is then
  * repeated with a longer one. Reconnects all sessions. */
 enum err pg_lane_set_deadlock_timeout(struct pg_lane *lane, int timeout_ms);
-/* Since the last slate: a waiter was not stopped in time, so the order of things was not ours. */
+/* Since the last slate: a waiter was not stopped in time, so the order of things was not ours; or
+ * what stands between the sessions and the server has failed. pg_lane_trouble says which. */
 bool pg_lane_spoilt(const struct pg_lane *lane);
 
 /* Stop waiters, so that the order in which they go on is ours? On by default where the backends can

@@ -9,6 +9,7 @@
 
 #include "sim/core/realtime.h"
 #include "sim/pg/internal.h"
+#include "sim/pg/route.h"
 
 /* A waiter must be stopped well before its deadlock_timeout runs out; past this share of it, it may
  * have looked for a deadlock on its own account. */
@@ -30,7 +31,7 @@ static void add_blocker(struct pg_session *session, int slot)
     for (int i = 0; i < session->blocker_count; i++)
         if (session->blockers[i] == slot)
             return;
-    FP_ASSERT(session->blocker_count <= SESSION_COUNT_MAX);
+    FP_ASSERT((size_t)session->blocker_count < FP_COUNT(session->blockers));
     session->blockers[session->blocker_count++] = slot;
 }
 
@@ -44,9 +45,14 @@ static bool read_blockers(struct pg_session *session, const char *array)
         int pid = (int)strtol(at, &end, 10);
         at = *end == ',' ? end + 1 : end;
         struct pg_session *blocker = session_of_pid(session->lane, pid);
-        if (!blocker && pid != session->lane->control_pid)
+        if (blocker)
+            add_blocker(session, blocker->slot);
+        else if (pid == session->lane->control_pid)
+            add_blocker(session, BLOCKER_HARNESS);
+        else if (session->lane->pooler)
+            add_blocker(session, BLOCKER_POOL);
+        else
             return false;
-        add_blocker(session, blocker ? blocker->slot : -1);
     }
     return true;
 }
@@ -54,7 +60,7 @@ static bool read_blockers(struct pg_session *session, const char *array)
 static bool waits_for_harness(const struct pg_session *session)
 {
     for (int i = 0; i < session->blocker_count; i++)
-        if (session->blockers[i] < 0)
+        if (session->blockers[i] == BLOCKER_HARNESS)
             return true;
     return false;
 }
@@ -62,6 +68,11 @@ static bool waits_for_harness(const struct pg_session *session)
 enum err park_ask(struct pg_session *session, bool *blocked, bool *at_gate)
 {
     char pids[24];
+    *blocked = *at_gate = false;
+    if (route_locate(session->lane) != ERR_OK)
+        return ERR_INFRASTRUCTURE;
+    if (session->pid == 0)
+        return ERR_OK; /* the pooler has not passed it on yet */
     snprintf(pids, sizeof pids, "{%d}", session->pid);
     control_turn_to(session->lane, session->node);
     PGresult *result = control_prepared(session->lane, "blocking", pids);
@@ -91,8 +102,10 @@ void park_stop(struct pg_session *session)
     int stopped = kill(session->signal_pid, SIGSTOP);
     FP_ASSERT(stopped == 0);
     int64_t waited_ns = realtime_ns() - session->wait_began_ns;
-    if (waited_ns > lane->deadlock_timeout_ms * NS_PER_MS * PARK_SHARE_MAX_PERCENT / 100)
-        lane->spoilt = true;
+    if (waited_ns <= lane->deadlock_timeout_ms * NS_PER_MS * PARK_SHARE_MAX_PERCENT / 100)
+        return;
+    lane->spoilt = true;
+    lane_trouble(lane, "the machine is too busy to stop a waiting session in time");
 }
 
 void park_continue(struct pg_session *session)
@@ -147,6 +160,8 @@ static bool waits_for_itself(const struct pg_lane *lane, int from)
 static enum err review_node(struct pg_lane *lane)
 {
     struct strbuf pids = STRBUF_INIT;
+    if (route_locate(lane) != ERR_OK)
+        return ERR_INFRASTRUCTURE;
     list_blocked(lane, &pids);
     PGresult *result = control_prepared(lane, "blocking", strbuf_str(&pids));
     strbuf_release(&pids);
@@ -189,6 +204,9 @@ void park_stir(struct pg_session *session)
     struct pg_lane *lane = session->lane;
     if (lane->blocked_count == 0)
         return;
+    /* Behind a pooler any session may have the connection that somebody waits for. */
+    if (lane->pooler)
+        lane->stirred = true;
     for (int i = 0; i < SESSION_COUNT_MAX && !lane->stirred; i++) {
         const struct pg_session *waiter = &lane->sessions[i];
         if (waiter->state != SESSION_BLOCKED)

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "sim/pg/internal.h"
+#include "sim/pg/route.h"
 
 /* Nothing is known of the server's side any more. */
 static void session_forget_all(struct pg_session *session)
@@ -55,15 +56,21 @@ enum err pool_connect(struct pg_lane *lane, struct pg_session *session)
 {
     FP_ASSERT(session->state == SESSION_GONE);
     lane->counts.connects++;
-    session->conn = PQconnectdb(pg_server_conninfo(lane->nodes[session->node].server));
+    char *conninfo = route_conninfo(session);
+    if (!conninfo)
+        return ERR_INFRASTRUCTURE;
+    session->conn = PQconnectdb(conninfo);
+    free(conninfo);
     if (PQstatus(session->conn) != CONNECTION_OK) {
-        lane_trouble(lane, "no session could be opened: %s", PQerrorMessage(session->conn));
+        if (route_lost(session) == PG_LOST)
+            lane_trouble(lane, "no session could be opened: %s", PQerrorMessage(session->conn));
         PQfinish(session->conn);
         session->conn = NULL;
+        route_forget(session);
         return ERR_INFRASTRUCTURE;
     }
-    session->pid = PQbackendPID(session->conn);
-    if (pg_server_can_signal(lane->server) && !find_process(lane, session))
+    session->pid = lane->pooler ? 0 : PQbackendPID(session->conn);
+    if (!lane->pooler && pg_server_can_signal(lane->server) && !find_process(lane, session))
         return ERR_INFRASTRUCTURE;
     PQsetErrorVerbosity(session->conn, PQERRORS_TERSE);
     PQsetErrorContextVisibility(session->conn, PQSHOW_CONTEXT_NEVER);
@@ -83,6 +90,7 @@ void pool_forget(struct pg_session *session)
     session->conn = NULL;
     session_forget(session);
     session->state = SESSION_GONE;
+    route_forget(session);
     session->gate_held = false;
 }
 
@@ -101,13 +109,12 @@ static void pool_drop(struct pg_session *session)
 void pool_discard(struct pg_session *session)
 {
     FP_ASSERT(session->state == SESSION_IDLE || session->state == SESSION_FREE);
-    struct pg_lane *lane = session->lane;
     int pid = session->pid;
     /* A cut, not a farewell: the server sees the end of the stream and nothing else. */
     shutdown(PQsocket(session->conn), SHUT_RDWR);
     park_stir(session);
     pool_drop(session);
-    park_wait_gone(lane, session->node, pid);
+    route_wait_gone(session, pid);
 }
 
 static bool run_plain(struct pg_session *session, const char *sql)
@@ -136,7 +143,8 @@ void pool_reset(struct pg_session *session)
         ok = run_plain(session, "ROLLBACK");
     /* What is prepared may stay: its plans end with the next clean slate, as every table does, so a
      * new one would be made alike. Preparing it all again would cost more than the statements. */
-    if (ok && reset)
+    /* Behind a pooler there is no session to reset: what was left is with somebody else's. */
+    if (ok && reset && session->lane->wanted_pool_size == 0)
         ok = run_plain(session, reset);
     if (!ok) {
         pool_discard(session);

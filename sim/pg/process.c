@@ -80,11 +80,15 @@ void process_boot_id(char boot_id[static BOOT_ID_SIZE_MAX])
 
 static bool is_server_program(pid_t pid)
 {
+    static const char *const ours[] = {"postgres", "initdb", "toxiproxy", "pgbouncer"};
     char name[PROC_PATH_SIZE_MAX];
     if (read_proc(pid, "comm", name, sizeof(name)) <= 0)
         return false;
     name[strcspn(name, "\n")] = '\0';
-    return strcmp(name, "postgres") == 0 || strcmp(name, "initdb") == 0;
+    for (size_t i = 0; i < FP_COUNT(ours); i++)
+        if (strcmp(name, ours[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool is_below(const char *path, const char *dir)

@@ -20,7 +20,7 @@
 #include "sim/pg/spawn.h"
 
 #define RUNDIR_LANE_COUNT_MAX 1000
-#define RUNDIR_SOCKET_NAME ".s.PGSQL.5432"
+#define RUNDIR_SOCKET_NAME ".s.PGSQL.65535" /* the longest */
 
 struct rundir {
     char *path;   /* real path, owned */

@@ -23,7 +23,9 @@ struct pg_server_options {
     const char *work_dir; /* NULL: FENCEPOST_TMPDIR, /dev/shm when it has room, else /tmp */
     int cpu;              /* pin the server to this CPU; -1: do not */
     const volatile bool
-        *interrupted; /* ends a long wait when it becomes true; NULL: nothing does */
+        *interrupted;      /* ends a long wait when it becomes true; NULL: nothing does */
+    const char *toxiproxy; /* the programs; NULL: look in PATH when one is needed */
+    const char *pgbouncer;
 };
 
 /* Is `where` understood, and are the other options for that kind? False with `why`, a usage error.
@@ -92,6 +94,25 @@ bool pg_server_options_may_copy(const struct pg_server_options *options);
 /* After PG_HIT_RESTART and PG_HIT_KILL no session is left, and
  * pg_server_conninfo is another. ERR_INFRASTRUCTURE with `why`. */
 enum err pg_server_hit(struct pg_server *server, enum pg_hit hit, struct strbuf *why);
+
+/* What a program of ours beside the server must know of it. */
+struct pg_beside {
+    const char *dir; /* the lane's */
+    const char *log_path;
+    int cpu;                           /* -1: not pinned */
+    int port;                          /* also in the name of the server's socket */
+    const char *password;              /* of the role fencepost over TCP; NULL: no TCP */
+    const char *toxiproxy, *pgbouncer; /* as the options name them; NULL: found by itself */
+};
+/* NULL: nothing can stand beside it, only a local server is ours enough. Owned by the server. */
+const struct pg_beside *pg_server_beside(const struct pg_server *server);
+/* From now on also over TCP, on 127.0.0.1 and for the role fencepost alone. The server is started
+ * again for it, so every connection ends, and the port changes in the connection strings too. Who
+ * has the control sets the password. Does nothing the second time. Only where pg_server_beside is.
+ * ERR_INFRASTRUCTURE with `why`. */
+enum err pg_server_listen(struct pg_server *server, struct strbuf *why);
+/* A connection string of a local server, or of what stands before it. Caller frees. */
+char *pg_make_conninfo(const char *host, int port, const char *user);
 
 /* The last lines of the server's log, for an infrastructure message. */
 void pg_server_log_tail(const struct pg_server *server, struct strbuf *out);

@@ -39,6 +39,9 @@ struct pg_server_kind {
     pid_t (*signal_pid)(const struct pg_server *server, int backend_pid);
     /* pg_server_hit; NULL: it has no container. */
     enum err (*hit)(struct pg_server *server, enum pg_hit hit, struct strbuf *why);
+    /* Programs of ours between the sessions and the server. NULL: not there. */
+    const struct pg_beside *(*beside)(const struct pg_server *server);
+    enum err (*listen)(struct pg_server *server, struct strbuf *why);
     void (*log_tail)(const struct pg_server *server, struct strbuf *out);
     /* Fill in what is not the same for all kinds. May be NULL. */
     void (*describe)(const struct pg_server *server, struct pg_environment *environment);

@@ -195,3 +195,14 @@ char *pg_conninfo_value(const char *text)
     strbuf_putc(&value, '\'');
     return strbuf_detach(&value);
 }
+
+const struct pg_beside *pg_server_beside(const struct pg_server *server)
+{
+    return server->kind->beside ? server->kind->beside(server) : NULL;
+}
+
+enum err pg_server_listen(struct pg_server *server, struct strbuf *why)
+{
+    FP_ASSERT(server->kind->listen);
+    return server->kind->listen(server, why);
+}

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/pg/loopback.h"
 #include "sim/pg/process.h"
 #include "sim/pg/rundir.h"
 #include "sim/pg/server_local.h"
@@ -16,6 +17,9 @@
 #define START_TIMEOUT_MS 30000
 #define START_PAUSE_MS 2
 #define STOP_TIMEOUT_MS 100
+#define PORT_DEFAULT 5432
+#define LOOPBACK "127.0.0.1"
+#define LISTEN_ATTEMPT_COUNT 5
 
 static void local_stop(struct pg_server *base);
 
@@ -26,13 +30,22 @@ static void local_log_tail(const struct pg_server *base, struct strbuf *out)
         log_tail(server->log_path, out);
 }
 
-static char *make_conninfo(const char *dir, const char *user)
+char *pg_make_conninfo(const char *host, int port, const char *user)
 {
-    char *host = pg_conninfo_value(dir);
-    char *conninfo =
-        fp_format("host=%s port=5432 dbname=fencepost user=%s " PG_CONNINFO_FIXED, host, user);
-    free(host);
+    char *quoted = pg_conninfo_value(host);
+    char *conninfo = fp_format("host=%s port=%d dbname=fencepost user=%s " PG_CONNINFO_FIXED,
+                               quoted, port, user);
+    free(quoted);
     return conninfo;
+}
+
+static void make_conninfos(struct local_server *server)
+{
+    free(server->base.conninfo);
+    free(server->base.admin_conninfo);
+    server->base.conninfo = pg_make_conninfo(server->dir, server->beside.port, "fencepost");
+    server->base.admin_conninfo =
+        pg_make_conninfo(server->dir, server->beside.port, "fencepost_admin");
 }
 
 void local_free(struct local_server *server)
@@ -41,6 +54,9 @@ void local_free(struct local_server *server)
     free(server->data_dir);
     free(server->log_path);
     free(server->cluster_name);
+    free(server->password);
+    free(server->toxiproxy);
+    free(server->pgbouncer);
     pg_server_release(&server->base);
     free(server);
 }
@@ -95,7 +111,10 @@ static enum err start_postmaster(struct local_server *server, struct strbuf *why
     char *program = fp_format("%s/postgres", template->bin_dir);
     char *cluster =
         fp_format("cluster_name=%.*s", (int)strlen(server->cluster_name) - 1, server->cluster_name);
-    const char *const argv[] = {program, "-D", server->data_dir, "-c", cluster, NULL};
+    char *port = fp_format("port=%d", server->beside.port);
+    const char *listen = server->password ? "listen_addresses=" LOOPBACK : "listen_addresses=";
+    const char *const argv[] = {program, "-D", server->data_dir, "-c", cluster, "-c",
+                                port,    "-c", listen,           NULL};
     int log_fd = open_log(server);
     struct spawn spawn = {
         .argv = argv,
@@ -113,6 +132,7 @@ static enum err start_postmaster(struct local_server *server, struct strbuf *why
         close(log_fd);
     free(program);
     free(cluster);
+    free(port);
     return err;
 }
 
@@ -149,8 +169,9 @@ void local_set_dir(struct local_server *server, char *dir)
     server->dir = dir;
     server->data_dir = fp_format("%s/data", dir);
     server->log_path = fp_format("%s/log", dir);
-    server->base.conninfo = make_conninfo(dir, "fencepost");
-    server->base.admin_conninfo = make_conninfo(dir, "fencepost_admin");
+    server->beside.dir = server->dir;
+    server->beside.log_path = server->log_path;
+    make_conninfos(server);
 }
 
 struct local_server *local_new(int lane, int cpu)
@@ -163,6 +184,8 @@ struct local_server *local_new(int lane, int cpu)
     server->base.role = fp_strdup("fencepost");
     server->base.database = fp_strdup("fencepost");
     server->cpu = cpu;
+    server->beside.cpu = cpu;
+    server->beside.port = PORT_DEFAULT;
     return server;
 }
 
@@ -188,12 +211,21 @@ static enum err prepare_dir(struct local_server *server, struct strbuf *why)
     return local_copy(server, template->data_dir, why);
 }
 
+static void note_beside(struct local_server *server, const struct pg_server_options *options)
+{
+    server->toxiproxy = options->toxiproxy ? fp_strdup(options->toxiproxy) : NULL;
+    server->pgbouncer = options->pgbouncer ? fp_strdup(options->pgbouncer) : NULL;
+    server->beside.toxiproxy = server->toxiproxy;
+    server->beside.pgbouncer = server->pgbouncer;
+}
+
 static enum err local_start(const struct pg_server_options *options, int lane,
                             struct pg_server **server_out, struct strbuf *why)
 {
     FP_ASSERT(lane >= 0 && lane < RUNDIR_LANE_COUNT_MAX);
     struct local_server *server = local_new(lane, options->cpu);
     server->cluster_name = rundir_cluster_name(pg_template_get()->rundir.path, lane);
+    note_beside(server, options);
     enum err err = prepare_dir(server, why);
     if (err == ERR_OK)
         err = local_run(server, why);
@@ -231,6 +263,65 @@ static void local_stop(struct pg_server *base)
     local_free(server);
 }
 
+/* ---- over TCP ---- */
+
+/* Whoever comes over TCP needs the password. */
+static bool write_hba(const struct local_server *server)
+{
+    static const char rules[] = "local all all trust\n"
+                                "local replication all trust\n"
+                                "host fencepost fencepost " LOOPBACK "/32 scram-sha-256\n";
+    char *path = fp_format("%s/pg_hba.conf", server->data_dir);
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+    free(path);
+    if (fd < 0)
+        return false;
+    bool written = write(fd, rules, sizeof(rules) - 1) == (ssize_t)(sizeof(rules) - 1);
+    return close(fd) == 0 && written;
+}
+
+/* Somebody else may take the port before the server does: then with another one. */
+static enum err start_listening(struct local_server *server, struct strbuf *why)
+{
+    enum err err = ERR_INFRASTRUCTURE;
+    for (int attempt = 0; attempt < LISTEN_ATTEMPT_COUNT && err != ERR_OK; attempt++) {
+        strbuf_clear(why);
+        server->beside.port = loopback_free_port(LOOPBACK);
+        err = local_run(server, why);
+        if (err != ERR_OK && server->pid > 0)
+            stop_postmaster(server);
+        if (err != ERR_OK)
+            server->pid = 0;
+    }
+    return err;
+}
+
+static enum err local_listen(struct pg_server *base, struct strbuf *why)
+{
+    struct local_server *server = (struct local_server *)base;
+    if (server->password)
+        return ERR_OK;
+    stop_postmaster(server);
+    server->pid = 0;
+    if (!write_hba(server)) {
+        strbuf_printf(why, "cannot write who may connect to %s: %s", server->data_dir,
+                      strerror(errno));
+        return ERR_INFRASTRUCTURE;
+    }
+    server->password = loopback_secret();
+    server->beside.password = server->password;
+    enum err err = start_listening(server, why);
+    if (err == ERR_OK)
+        make_conninfos(server);
+    return err;
+}
+
+static const struct pg_beside *local_beside(const struct pg_server *base)
+{
+    const struct local_server *server = (const struct local_server *)base;
+    return &server->beside;
+}
+
 static bool local_can_signal(const struct pg_server *base)
 {
     const struct local_server *server = (const struct local_server *)base;
@@ -255,6 +346,8 @@ const struct pg_server_kind pg_server_kind_local = {
     .start = local_start,
     .stop = local_stop,
     .can_signal = local_can_signal,
+    .beside = local_beside,
+    .listen = local_listen,
     .log_tail = local_log_tail,
     .remove_leftovers = local_remove_leftovers,
 };

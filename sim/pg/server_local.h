@@ -17,6 +17,9 @@ struct local_server {
     char *data_dir;
     char *log_path;
     char *cluster_name; /* with the colon that ends it in a process title */
+    char *password;     /* of the role fencepost over TCP; NULL: no TCP */
+    char *toxiproxy, *pgbouncer;
+    struct pg_beside beside;
 };
 
 /* Without directory and name yet. */

@@ -10,6 +10,7 @@
 #include "sim/core/realtime.h"
 #include "sim/core/walltext.h"
 #include "sim/pg/internal.h"
+#include "sim/pg/route.h"
 
 /* How long to listen before asking whether the session is blocked. A local answer takes some 30 us;
  * asking too early costs a query, asking too late costs the difference. When nobody holds anything
@@ -159,6 +160,12 @@ static bool send_prepared(struct pg_session *session, enum sent_kind kind,
                           const struct statement *statement, const char *const *params)
 {
     const struct rt_sql *sql = statement->sql;
+    if (session->lane->pooler) {
+        /* Prepared on one connection, it would be executed on another. */
+        note_sent(session, kind, statement);
+        return PQsendQueryParams(session->conn, sql->text, sql->param_count, NULL, params, NULL,
+                                 NULL, 0) == 1;
+    }
     if (!is_prepared(session, statement)) {
         note_sent(session, SENT_PREPARE, statement);
         if (!PQsendPrepare(session->conn, statement->name, sql->text, 0, NULL))
@@ -300,7 +307,7 @@ static bool is_calm(const struct pg_session *session)
 {
     const struct pg_lane *lane = session->lane;
     bool wants_session_locks = session->statement->takes_session_locks || lane->has_functions;
-    if (lane->gated || lane->blocked_count > 0)
+    if (lane->gated || lane->blocked_count > 0 || (lane->pooler && wants_session_locks))
         return false;
     for (int i = 0; i < SESSION_COUNT_MAX; i++) {
         const struct pg_session *other = &lane->sessions[i];
@@ -395,6 +402,9 @@ static void finish_statement(struct pg_session *session)
         session->transaction_began_ns = session->db_now_ns;
         session->transaction_time_sent = false;
     }
+    /* Behind a pooler each transaction may be on a connection that has not heard of it. */
+    if (session->lane->pooler && !(was_in_transaction && session->in_transaction))
+        session->clock_sent_ns = -1;
     bool rolled_back = !result->ok || strcmp(result->tag, "ROLLBACK") == 0;
     /* A setting made within what was rolled back is undone with it. */
     if (rolled_back)
@@ -411,7 +421,7 @@ static enum pg_answer answer_lost(struct pg_session *session)
     session->state = SESSION_IDLE;
     park_stir(session);
     change_buffer_clear(&session->pending);
-    return PG_LOST;
+    return route_lost(session);
 }
 
 /* What has arrived so far, as an answer; false when there is none yet. */
@@ -431,6 +441,7 @@ static bool take_answer(struct pg_session *session, enum pg_answer *answer)
 
 static enum pg_answer trouble_patience(struct pg_session *session)
 {
+    route_spoil(session->lane);
     lane_trouble(session->lane, "the statement %s is neither answered nor blocked after %d s",
                  session->statement->sql->name, (int)(PATIENCE_NS / NS_PER_S));
     return PG_TROUBLE;
@@ -459,7 +470,7 @@ static bool look_blocked(struct pg_session *session, enum pg_answer *answer)
 
 static enum pg_answer session_await(struct pg_session *session)
 {
-    int64_t deadline_ns = 0;
+    int64_t deadline_ns = 0, asked_ns = 0;
     int64_t look_ns = FIRST_LOOK_NS;
     enum pg_answer answer;
     bool readable = wait_first(session);
@@ -477,6 +488,8 @@ static enum pg_answer session_await(struct pg_session *session)
             look_ns *= 2;
         if (!deadline_ns)
             deadline_ns = realtime_ns() + PATIENCE_NS;
+        if (route_is_dumb(session->lane, &asked_ns))
+            return PG_TROUBLE;
         if (realtime_ns() > deadline_ns)
             return trouble_patience(session);
     }
@@ -484,11 +497,14 @@ static enum pg_answer session_await(struct pg_session *session)
 
 bool session_wait_answer(struct pg_session *session)
 {
-    int64_t deadline_ns = realtime_ns() + PATIENCE_NS;
+    int64_t deadline_ns = realtime_ns() + PATIENCE_NS, asked_ns = 0;
     enum pg_answer answer;
     while (realtime_ns() < deadline_ns) {
-        if (!wait_readable(session, LATER_LOOK_NS_MAX))
+        if (!wait_readable(session, LATER_LOOK_NS_MAX)) {
+            if (route_is_dumb(session->lane, &asked_ns))
+                return false;
             continue;
+        }
         if (!PQconsumeInput(session->conn))
             return false;
         if (take_answer(session, &answer))
@@ -501,6 +517,9 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
                                const char *const *params, int64_t db_now_ns)
 {
     FP_ASSERT(session->state == SESSION_IDLE);
+    /* Nobody gives a connection back while this one waits, so the pooler's patience ends. */
+    if (route_is_exhausted(session))
+        return PG_LOST;
     session->statement = statement_of(session->lane, sql);
     session->holds_session_locks |= session->statement->takes_session_locks;
     if (session->statement->leaves > session->left)

@@ -51,6 +51,18 @@ void pg_session_close(struct pg_session *session);
  * pg_session_abandon. */
 void pg_session_cut(struct pg_session *session);
 
+/* How toxiproxy cuts a connection. */
+enum pg_break {
+    PG_BREAK_REQUEST, /* the statement is sent and never arrives */
+    PG_BREAK_REPLY,   /* the server has done what it was told; nothing of it comes back */
+    PG_BREAK_IDLE,    /* both ends are closed, with nothing under way */
+};
+/* On a lane whose schema asks for toxiproxy. Returns when the client's end is closed; then comes
+ * pg_session_cut. `sql` and `params` only with PG_BREAK_REQUEST. ERR_INFRASTRUCTURE: toxiproxy has
+ * failed, the run is spoilt. */
+enum err pg_session_break(struct pg_session *session, enum pg_break how, const struct rt_sql *sql,
+                          const char *const *params);
+
 /* `db_now_ns`: what the database's clock shows, since 1970. */
 enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *sql,
                                const char *const *params, int64_t db_now_ns);

@@ -84,7 +84,8 @@ struct fault_state {
 
 /* What the strikes at one visit of a point ask of the seam. Zeroed is nothing. */
 struct struck {
-    bool drop; /* cut the connection */
+    bool drop;          /* cut the connection */
+    enum fault_via via; /* with `drop`: who cuts it */
     enum cloud_fault cloud;
     bool store; /* the store does not answer */
     bool queue; /* the queue goes wrong: */
@@ -172,7 +173,7 @@ void connections_free(struct run *run);
  * with one that waits for a lock; and the end of one of them. */
 int connections_count(const struct run *run, const struct proc *proc, bool waiting);
 struct rt_db *connections_nth(struct run *run, const struct proc *proc, bool waiting, int index);
-void connection_cut(struct rt_db *db);
+void connection_cut(struct rt_db *db, enum fault_via via);
 /* Its statement waits for a lock, on a server that can be spoken to. */
 bool connection_is_blocked(const struct rt_db *db);
 /* An administrator ends its session, or cancels the statement that waits. */

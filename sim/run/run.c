@@ -116,6 +116,16 @@ static bool may_kill_server(const struct scenario *scenario)
     return false;
 }
 
+static bool uses_toxiproxy(const struct scenario *scenario)
+{
+    for (size_t i = 0; i < scenario->fault_count; i++) {
+        const struct scenario_fault *fault = &scenario->faults[i];
+        if (fault->kind->via && *fault->kind->via(fault->config) == VIA_TOXIPROXY)
+            return true;
+    }
+    return false;
+}
+
 enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario,
                           struct strbuf *why)
 {
@@ -135,6 +145,8 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
         .gate_count = scenario->gate_count,
         .standby_count = scenario->standby_count,
         .crashes = may_kill_server(scenario),
+        .toxiproxy = uses_toxiproxy(scenario),
+        .pool_size = scenario->pool_size,
     };
     return pg_lane_install(lane->pg, &schema, why);
 }
@@ -552,9 +564,9 @@ void run_one(struct run_lane *lane, const struct scenario *scenario, uint64_t se
                 pg_lane_set_deadlock_timeout(lane->pg, DEADLOCK_TIMEOUT_MS_QUICK);
             return;
         }
+        strbuf_clear(&result->sentence);
+        strbuf_puts(&result->sentence, pg_lane_trouble(lane->pg));
         pg_lane_set_deadlock_timeout(lane->pg, DEADLOCK_TIMEOUT_MS_PATIENT);
     }
     result->outcome = RUN_INFRASTRUCTURE;
-    strbuf_clear(&result->sentence);
-    strbuf_puts(&result->sentence, "the machine is too busy to stop a waiting session in time");
 }

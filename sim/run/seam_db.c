@@ -401,6 +401,18 @@ static bool is_commit(const struct rt_sql *sql)
     return strncmp(sql->text, "COMMIT", strlen("COMMIT")) == 0;
 }
 
+/* The cut itself is toxiproxy's. A connection that was never used was never made. What waits for a
+ * lock is cut at its end, by `lose`: its server does not listen before. */
+static void break_connection(struct rt_db *db, enum fault_via via, enum pg_break how)
+{
+    if (via != VIA_TOXIPROXY || !db->session)
+        return;
+    if (pg_session_break(db->session, how, db->sql, db->params) == ERR_OK)
+        return;
+    run_trouble(db->run, "%s", pg_lane_trouble(db->run->lane->pg));
+    fiber_block(db->run->sched, "the harness is in trouble");
+}
+
 static enum err answer_lost(struct rt_db *db)
 {
     report_sql(db, "db.lost");
@@ -433,10 +445,11 @@ static enum err take_answer(struct rt_db *db, struct rt_rows *rows)
 
 /* Between two statements. The last answer has arrived, so it counts: its rows outlive the session
  * that is cut now. */
-static void cut_idle(struct rt_db *db)
+static void cut_idle(struct rt_db *db, enum fault_via via)
 {
     FP_ASSERT(!db->in_flight);
     trace_event(db->run->trace, "db.cut", db->name, NULL);
+    break_connection(db, via, PG_BREAK_IDLE);
     if (db->session)
         pg_session_keep_rows(db->session, proc_arena(db->proc));
     lose(db);
@@ -472,12 +485,12 @@ struct rt_db *connections_nth(struct run *run, const struct proc *proc, bool wai
     return db;
 }
 
-void connection_cut(struct rt_db *db)
+void connection_cut(struct rt_db *db, enum fault_via via)
 {
     if (db->in_flight)
         cut_waiting(db);
     else
-        cut_idle(db);
+        cut_idle(db, via);
 }
 
 /* For as long as it takes; but a client from which the network keeps everything gives up. */
@@ -531,7 +544,10 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     fiber_yield(run->sched);
     db->sql = sql;
     db->params = params;
-    if (visit_statement(rt, db, commit ? POINT_DB_COMMIT : POINT_DB_EXEC).drop)
+    struct struck request = visit_statement(rt, db, commit ? POINT_DB_COMMIT : POINT_DB_EXEC);
+    if (request.drop && !db->lost)
+        break_connection(db, request.via, PG_BREAK_REQUEST);
+    if (request.drop)
         return answer_lost(db);
     bool reached = network_reach(rt, RT_DB_ANSWER_PATIENCE_NS);
     /* Somebody else of this process was struck meanwhile, and it went with that. */
@@ -543,7 +559,7 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
     db->interrupted = false;
     db->client = rt->fiber;
     rt->sending = db;
-    bool reply_lost = visit_statement(rt, db, POINT_DB_SENT).drop;
+    struct struck reply = visit_statement(rt, db, POINT_DB_SENT);
     rt->sending = NULL;
     /* A client that was paused just now finds its statement on the way, or answered. */
     bool at_once = !db->driving && !db->sent && (db->answer = send_now(db)) == PG_DONE;
@@ -556,16 +572,19 @@ enum err rt_db_exec(struct rt *rt, struct rt_db *db, const struct rt_sql *sql,
         return answer_lost(db);
     if (at_once)
         report_done(db, "db.exec");
-    if (reply_lost || !network_reach(rt, RT_DB_ANSWER_PATIENCE_NS) || db->severed)
+    if (reply.drop || !network_reach(rt, RT_DB_ANSWER_PATIENCE_NS) || db->severed) {
+        if (reply.drop && !db->severed)
+            break_connection(db, reply.via, PG_BREAK_REPLY);
         return answer_lost(db);
+    }
     enum err err = take_answer(db, rows);
     if (!commit)
         note_transaction(db);
-    bool cut = visit_statement(rt, db, commit ? POINT_DB_COMMITTED : POINT_DB_DONE).drop;
+    struct struck idle = visit_statement(rt, db, commit ? POINT_DB_COMMITTED : POINT_DB_DONE);
     if (commit)
         note_transaction(db);
-    if (cut && !db->lost)
-        cut_idle(db);
+    if (idle.drop && !db->lost)
+        cut_idle(db, idle.via);
     return err;
 }
 

@@ -125,6 +125,8 @@ static struct struck visit_with(struct rt *rt, struct rt_db *db, struct fault_vi
                                   .fault = &run->scenario->faults[i],
                                   .visit = visit};
         strike(&host);
+        if (host.struck.drop && !all.drop)
+            all.via = host.struck.via;
         all.drop |= host.struck.drop;
         all.store |= host.struck.store;
         if (host.struck.queue) {
@@ -287,7 +289,7 @@ static void report_drop(struct fault_host *host, enum drop_how how)
 
 /* At the end of a statement it is that statement's connection. Elsewhere it is one of those that
  * the process has open and does not use just now; by the clock, one of those too that wait. */
-static void drop_any(struct fault_host *host)
+static void drop_any(struct fault_host *host, enum fault_via via)
 {
     struct run *run = host->run;
     bool waiting = host->visit->point == POINT_CLOCK;
@@ -299,18 +301,19 @@ static void drop_any(struct fault_host *host)
     int index = (int)fault_draw(host, (uint32_t)count);
     struct rt_db *db = connections_nth(run, host->actor->proc, waiting, index);
     report_drop(host, db->in_flight ? DROP_REPLY_LOST : DROP_IDLE);
-    connection_cut(db);
+    connection_cut(db, via);
 }
 
-void fault_drop_connection(struct fault_host *host, enum drop_how how)
+void fault_drop_connection(struct fault_host *host, enum drop_how how, enum fault_via via)
 {
     enum fault_point point = host->visit->point;
     if (how == DROP_IDLE && point != POINT_DB_DONE && point != POINT_DB_COMMITTED) {
-        drop_any(host);
+        drop_any(host, via);
         return;
     }
     report_drop(host, how);
     host->struck.drop = true;
+    host->struck.via = via;
 }
 
 void fault_fail_cloud(struct fault_host *host, enum cloud_error error)

@@ -158,6 +158,8 @@ void read_gates(struct walk *walk, const struct yaml_node *node, struct scenario
                    SCENARIO_GATE_COUNT_MAX);
         return;
     }
+    if (scenario->pool_size > 0 && node->count > 0)
+        yaml_error(walk->diags, node, "gates: not together with a pooler");
     for (const struct yaml_entry *item = node->first; item != NULL; item = item->next)
         read_gate(walk, item->value, scenario);
 }

@@ -39,6 +39,7 @@ struct scenario {
     int role_counts[SCENARIO_ROLE_COUNT_MAX]; /* by index into strategy->roles */
     int standby_count;
     bool synchronous; /* what is committed is on a standby too */
+    int pool_size;    /* of a pooler in transaction mode; 0: there is none */
     struct scenario_fault faults[SCENARIO_FAULT_COUNT_MAX];
     size_t fault_count;
     const struct invariant *invariants[SCENARIO_INVARIANT_COUNT_MAX];
@@ -73,6 +74,9 @@ struct scenario *scenario_load_with(const char *path, const char *const *overrid
 struct scenario *scenario_parse_with(const char *file, const char *text, size_t size,
                                      const char *const *overrides, size_t override_count,
                                      struct diags *diags);
+/* Who cuts connections, whatever the faults say (an enum fault_via). Changes nothing with a pooler,
+ * with standbys, or when the server is killed: there only the client's own end can. */
+void scenario_set_via(struct scenario *scenario, int via);
 /* NULL is allowed. */
 void scenario_free(struct scenario *scenario);
 /* May a run of it break this invariant? */

@@ -193,6 +193,17 @@ static void check_operations(struct walk *walk, const struct yaml_node *map, con
     }
 }
 
+static void check_via(struct walk *walk, const struct yaml_node *map, const char *where,
+                      const struct scenario_fault *fault, const struct scenario *scenario)
+{
+    const struct yaml_node *node = yaml_get(map, "via");
+    if (node == NULL || fault->kind->via == NULL || scenario->pool_size == 0)
+        return;
+    if (*fault->kind->via(fault->config) == VIA_TOXIPROXY)
+        yaml_error(walk->diags, node, "%s.via: toxiproxy cannot be used together with a pooler",
+                   where);
+}
+
 /* ---- one fault ---- */
 
 static void note_sweep(struct walk *walk, const struct yaml_node *map, const char *where,
@@ -244,6 +255,7 @@ static void read_config(struct walk *walk, const struct yaml_node *map, const ch
     check_operations(walk, map, where, kind, fault->config);
     note_sweep(walk, map, where, scenario, index);
     check_standby(walk, map, where, kind, scenario);
+    check_via(walk, map, where, fault, scenario);
 }
 
 /* `- crash:` alone takes every default. */
@@ -282,6 +294,18 @@ static void read_fault(struct walk *walk, const struct yaml_node *item, size_t n
     const struct yaml_node *map = config_map(walk, item->first->value, where);
     if (map != NULL)
         read_config(walk, map, where, kind, scenario);
+}
+
+void scenario_set_via(struct scenario *scenario, int via)
+{
+    bool stays = scenario->pool_size == 0 && scenario->standby_count == 0;
+    for (size_t i = 0; i < scenario->fault_count; i++)
+        stays &= !scenario->faults[i].kind->kills_server;
+    for (size_t i = 0; i < scenario->fault_count && stays; i++) {
+        const struct scenario_fault *fault = &scenario->faults[i];
+        if (fault->kind->via != NULL)
+            *fault->kind->via(fault->config) = via;
+    }
 }
 
 void read_faults(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)

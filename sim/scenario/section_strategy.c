@@ -4,6 +4,7 @@
 #include "sim/scenario/sections.h"
 
 #define STANDBY_COUNT_MAX 4
+#define POOL_SIZE_MAX 64
 
 /* ---- variant ---- */
 
@@ -140,11 +141,14 @@ struct topology_config {
 struct postgres_config {
     int64_t standbys;
     int replication;
+    int pooler; /* index into pooler_words */
+    int64_t pool_size;
 };
 
 /* The server's own default is the first. */
 enum { REPLICATION_ASYNCHRONOUS, REPLICATION_SYNCHRONOUS };
 static const char *const replication_words[] = {"asynchronous", "synchronous", NULL};
+static const char *const pooler_words[] = {"none", "transaction", NULL};
 
 const struct field postgres_fields[] = {
     {.key = "standbys",
@@ -162,6 +166,20 @@ const struct field postgres_fields[] = {
      .about =
          "synchronous: a commit is answered when a standby has received it, so that a failover "
          "loses none; asynchronous: it is lost when the standby lags"},
+    {.key = "pooler",
+     .type = FIELD_ENUM,
+     .offset = offsetof(struct postgres_config, pooler),
+     .words = pooler_words,
+     .fallback = "none",
+     .about = "transaction: a pgbouncer in transaction mode between the actors and the server"},
+    {.key = "pool_size",
+     .type = FIELD_INTEGER,
+     .offset = offsetof(struct postgres_config, pool_size),
+     .low = 1,
+     .high = POOL_SIZE_MAX,
+     .fallback = "20",
+     .about = "how many connections to the server the pooler shares out; a session that finds none "
+              "free is sent away"},
 };
 const size_t postgres_field_count = FP_COUNT(postgres_fields);
 
@@ -210,6 +228,11 @@ void read_topology(struct walk *walk, const struct yaml_node *node, struct scena
              &postgres);
     scenario->standby_count = (int)postgres.standbys;
     scenario->synchronous = postgres.replication == REPLICATION_SYNCHRONOUS;
+    scenario->pool_size = postgres.pooler != 0 ? (int)postgres.pool_size : 0;
+    const struct yaml_node *pool_size = yaml_get(config.postgres, "pool_size");
+    if (pool_size != NULL && postgres.pooler == 0)
+        yaml_error(walk->diags, pool_size,
+                   "topology.postgres.pool_size: there is no pooler, write `pooler: transaction`");
     for (size_t i = 0; i < strategy->role_count; i++) {
         bool is_counted = strategy->roles[i].topology != NULL;
         scenario->role_counts[i] = is_counted ? (int)config.counts[i] : 1;

@@ -45,12 +45,23 @@ struct pg_lane *pg_fixture_lane(void)
 
 void pg_fixture_install(const char *schema_sql, const char *const *gates, size_t gate_count)
 {
-    struct strbuf why = STRBUF_INIT;
     struct pg_schema schema = {.schema_sql = schema_sql, .gates = gates, .gate_count = gate_count};
-    enum err err = pg_lane_install(lane, &schema, &why);
-    if (err == ERR_OK)
-        err = pg_lane_slate(lane, 1, &why);
-    if (err != ERR_OK)
+    pg_fixture_install_schema(&schema);
+}
+
+void pg_fixture_install_schema(const struct pg_schema *schema)
+{
+    struct strbuf why = STRBUF_INIT;
+    if (pg_lane_install(lane, schema, &why) != ERR_OK)
+        fail_msg("%s", strbuf_str(&why));
+    strbuf_release(&why);
+    pg_fixture_slate();
+}
+
+void pg_fixture_slate(void)
+{
+    struct strbuf why = STRBUF_INIT;
+    if (pg_lane_slate(lane, 1, &why) != ERR_OK)
         fail_msg("%s", strbuf_str(&why));
     strbuf_release(&why);
 }

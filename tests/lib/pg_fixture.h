@@ -12,6 +12,10 @@ struct pg_lane *pg_fixture_lane(void);
 
 /* Put this schema into the database, with these gates; fails the test when it does not install. */
 void pg_fixture_install(const char *schema_sql, const char *const *gates, size_t gate_count);
+/* The same for a schema with everything said, and from a clean slate. */
+void pg_fixture_install_schema(const struct pg_schema *schema);
+/* A clean slate; fails the test when there is none. */
+void pg_fixture_slate(void);
 /* The first cell of the first row, as text of the fixture's own. */
 const char *pg_fixture_value(const char *sql);
 

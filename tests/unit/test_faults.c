@@ -53,8 +53,9 @@ void fault_pause(struct fault_host *host, int64_t duration_ns)
     host->duration_ns = duration_ns;
 }
 
-void fault_drop_connection(struct fault_host *host, enum drop_how how)
+void fault_drop_connection(struct fault_host *host, enum drop_how how, enum fault_via via)
 {
+    (void)via;
     host->did = DROP;
     host->how = how;
 }
