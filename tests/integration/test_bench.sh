@@ -38,7 +38,7 @@ holds test_bench_rss_is_a_fraction '.rss_growth.value > -1 and .rss_growth.value
 holds test_bench_bare_wire_is_measured_per_scenario '
     .bare_wire_ratio | .value == null or
     (.statements > 0 and .us_per_statement_bare > 0 and .us_per_statement_harness > 0 and
-     (.scenarios | length) == 3 and (.scenarios | all(.value > 0 and .seeds == 5 and .connections > 1)))'
+     (.scenarios | length) >= 2 and (.scenarios | all(.value > 0 and .seeds == 5 and .connections > 1)))'
 holds test_bench_bare_wire_value_is_of_seeds_without_waits '
     .bare_wire_ratio | .value == null or
     (.statements == ([.scenarios[] | select(.with_waits == 0) | .statements] | add))'
