@@ -5,19 +5,32 @@
 #define OVERRIDE_COUNT_MAX 3
 #define LANE_COUNT_MAX 2
 
-/* One line each; the first is what the others are compared with. */
+/* One line each; the first is what the others are compared with. A foreign one needs a program that
+ * may not be there, and has no row then. */
 static const struct environment {
     const char *name;
+    bool foreign;
     const char *overrides[OVERRIDE_COUNT_MAX]; /* as in --set; NULL: none */
 } environments[] = {
-    {"local", {"faults=[]"}},
+    {"local", false, {"faults=[]"}},
     {"one standby, read by every job",
+     false,
      {"faults=[]", "topology.postgres={standbys: 1}",
       "variant={weaknesses: [status_read_from_standby]}"}},
     {"one failover a seed",
+     false,
      {"faults=[{failover: {points: cloud.call, nth: 3}}]",
       "topology.postgres={standbys: 1, replication: synchronous}"}},
-    {"one crash of the server a seed", {"faults=[{server_crash: {points: cloud.call, nth: 3}}]"}},
+    {"one crash of the server a seed",
+     false,
+     {"faults=[{server_crash: {points: cloud.call, nth: 3}}]"}},
+    {"one cut a seed",
+     false,
+     {"faults=[{connection_drop: {how: idle, points: cloud.call, nth: 3, via: socket}}]"}},
+    {"one cut a seed, all through toxiproxy",
+     true,
+     {"faults=[{connection_drop: {how: idle, points: cloud.call, nth: 3, via: toxiproxy}}]"}},
+    {"behind pgbouncer", true, {"faults=[]", "topology.postgres={pooler: transaction}"}},
 };
 
 static struct scenario *load(struct bench *bench, struct bench_figure *figure,
@@ -56,7 +69,14 @@ static enum bench_end measure(struct bench *bench, struct bench_figure *figure,
 enum bench_end bench_environments(struct bench *bench, struct bench_figure *figure)
 {
     enum bench_end end = BENCH_MEASURED;
-    for (size_t i = 0; i < FP_COUNT(environments) && end == BENCH_MEASURED; i++)
+    for (size_t i = 0; i < FP_COUNT(environments) && end == BENCH_MEASURED; i++) {
         end = measure(bench, figure, &environments[i]);
+        if (end != BENCH_FAILED || !environments[i].foreign)
+            continue;
+        bench_say(bench, "environments: no row for %s: %s", environments[i].name,
+                  strbuf_str(&figure->reason));
+        strbuf_clear(&figure->reason);
+        end = BENCH_MEASURED;
+    }
     return end;
 }
