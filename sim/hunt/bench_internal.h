@@ -13,7 +13,7 @@
 #define BENCH_RELATIVE "concurrent-acquire"
 #define BENCH_MIXED "create-then-destroy"
 #define BENCH_SMALLEST "unkeyed-lock"
-#define BENCH_LARGEST "release-by-cluster-only"
+#define BENCH_LARGEST "mixed"
 #define BENCH_LONG_LEASE "zombie-worker"
 
 struct bench {
