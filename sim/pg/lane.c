@@ -168,14 +168,30 @@ static enum err build_wipe(struct pg_lane *lane)
     return ERR_OK;
 }
 
+/* A view is part of the statement that names it. Does one of them do more than read tables? */
+static bool has_busy_view(const char *sql)
+{
+    for (const char *view = strcasestr(sql, "VIEW"); view; view = strcasestr(view + 1, "VIEW")) {
+        size_t size = strcspn(view, ";");
+        char *text = fp_format("SELECT %.*s", (int)size, view);
+        bool busy = sql_names_clock(text) || sql_leaves(text) != LEAVES_NOTHING ||
+                    strcasestr(text, "nextval");
+        free(text);
+        if (busy)
+            return true;
+    }
+    return false;
+}
+
 /* What a part of the schema means for the statements. What runs behind a statement's back may do
  * anything. */
 static void note_schema(struct pg_lane *lane, const char *sql)
 {
-    static const char *const code[] = {"FUNCTION", "PROCEDURE", "VIEW",       "RULE",
+    static const char *const code[] = {"FUNCTION", "PROCEDURE", "RULE",
                                        "TRIGGER",  "POLICY",    "SET DEFAULT"};
     for (size_t i = 0; i < FP_COUNT(code); i++)
         lane->has_functions |= strcasestr(sql, code[i]) != NULL;
+    lane->has_functions |= has_busy_view(sql);
     lane->has_clock_defaults |= strcasestr(sql, "DEFAULT") && sql_names_clock(sql);
 }
 
