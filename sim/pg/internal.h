@@ -105,6 +105,7 @@ struct pg_session {
     int64_t db_now_ns;
     int64_t wait_began_ns; /* real: no later than this did the wait begin */
     bool granted, deadlocked;
+    bool is_victim; /* told to look for the deadlock that it is part of */
     int blockers[SESSION_COUNT_MAX + 2]; /* slots, BLOCKER_HARNESS, BLOCKER_POOL */
     int blocker_count;
     PGresult *answer;
@@ -188,6 +189,8 @@ void park_stop(struct pg_session *session);
 /* This session has done something: note whether that may matter to a waiter. */
 void park_stir(struct pg_session *session);
 void park_continue(struct pg_session *session);
+/* It was answered "deadlock detected": nobody told it to look, so it was not stopped in time. */
+void park_missed(struct pg_session *session);
 /* Wait until the backend of that pid is gone from that server. */
 enum err park_wait_gone(struct pg_lane *lane, int node, int pid);
 

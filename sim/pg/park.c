@@ -88,6 +88,26 @@ enum err park_ask(struct pg_session *session, bool *blocked, bool *at_gate)
     return ERR_OK;
 }
 
+static bool waited_too_long(const struct pg_session *session)
+{
+    int64_t waited_ns = realtime_ns() - session->wait_began_ns;
+    int64_t timeout_ns = session->lane->deadlock_timeout_ms * NS_PER_MS;
+    return waited_ns > timeout_ns * PARK_SHARE_MAX_PERCENT / 100;
+}
+
+static void spoil(struct pg_lane *lane)
+{
+    lane->spoilt = true;
+    lane_trouble(lane, "the machine is too busy to stop a waiting session in time");
+}
+
+void park_missed(struct pg_session *session)
+{
+    struct pg_lane *lane = session->lane;
+    if (lane->parking && !session->is_victim && waited_too_long(session))
+        spoil(lane);
+}
+
 void park_stop(struct pg_session *session)
 {
     struct pg_lane *lane = session->lane;
@@ -101,11 +121,8 @@ void park_stop(struct pg_session *session)
         return;
     int stopped = kill(session->signal_pid, SIGSTOP);
     FP_ASSERT(stopped == 0);
-    int64_t waited_ns = realtime_ns() - session->wait_began_ns;
-    if (waited_ns <= lane->deadlock_timeout_ms * NS_PER_MS * PARK_SHARE_MAX_PERCENT / 100)
-        return;
-    lane->spoilt = true;
-    lane_trouble(lane, "the machine is too busy to stop a waiting session in time");
+    if (waited_too_long(session))
+        spoil(lane);
 }
 
 void park_continue(struct pg_session *session)

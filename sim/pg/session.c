@@ -435,6 +435,8 @@ static bool take_answer(struct pg_session *session, enum pg_answer *answer)
         return true;
     }
     finish_statement(session);
+    if (strcmp(session->result.sqlstate, "40P01") == 0)
+        park_missed(session);
     *answer = PG_DONE;
     return true;
 }
@@ -520,6 +522,7 @@ enum pg_answer pg_session_send(struct pg_session *session, const struct rt_sql *
     /* Nobody gives a connection back while this one waits, so the pooler's patience ends. */
     if (route_is_exhausted(session))
         return PG_LOST;
+    session->is_victim = false;
     session->statement = statement_of(session->lane, sql);
     session->holds_session_locks |= session->statement->takes_session_locks;
     if (session->statement->leaves > session->left)
@@ -551,6 +554,7 @@ static enum pg_answer continue_deadlocked(struct pg_session *session)
     int64_t deadline_ns = realtime_ns() + PATIENCE_NS;
     enum pg_answer answer;
     session->lane->counts.deadlocks++;
+    session->is_victim = true;
     park_continue(session);
     for (;;) {
         if (wait_readable(session, NS_PER_MS)) {
@@ -576,6 +580,7 @@ static enum pg_answer continue_deadlocked(struct pg_session *session)
         if (session->deadlocked || session->granted)
             continue;
         session->wait_began_ns = realtime_ns();
+        session->is_victim = false;
         park_stop(session);
         return PG_BLOCKED;
     }

@@ -142,6 +142,36 @@ static void deadlock(int victim)
     pg_session_close(sessions[1]);
 }
 
+static const struct rt_sql fill_pair_sql = {"fill", "INSERT INTO pair VALUES (1, 0), (2, 0)", 0};
+static const struct rt_sql pair_sql = {"pair", "UPDATE pair SET v = v + 1 WHERE id = $1::int", 1};
+
+/* One that waits long before it is looked at may find the deadlock by itself, and is answered
+ * before anybody has seen it wait. */
+static void test_session_unasked_deadlock_spoils_the_run(void **state)
+{
+    (void)state;
+    static const struct rt_sql late_sql = {
+        "late", "UPDATE pair SET v = v + 1 WHERE id = $1::int AND pg_sleep(0.06)::text = ''", 1};
+    struct pg_lane *lane = pg_fixture_lane();
+    pg_fixture_install("CREATE TABLE pair (id integer PRIMARY KEY, v integer NOT NULL)", NULL, 0);
+    assert_int_equal(pg_lane_set_deadlock_timeout(lane, 5), ERR_OK);
+    for (int i = 0; i < 12; i++) {
+        struct strbuf why = STRBUF_INIT;
+        assert_int_equal(pg_lane_slate(lane, 1, &why), ERR_OK);
+        struct pg_session *a = pg_session_open(lane), *b = pg_session_open(lane);
+        send_ok(a, &fill_pair_sql, NULL);
+        send_ok(a, &begin_sql, NULL);
+        send_ok(b, &begin_sql, NULL);
+        send_ok(a, &pair_sql, "1");
+        send_ok(b, &pair_sql, "2");
+        assert_int_equal(send(a, &pair_sql, "2"), PG_BLOCKED);
+        enum pg_answer answer = send(b, &late_sql, "1");
+        assert_true(answer == PG_BLOCKED || answer == PG_DONE);
+        assert_true(pg_lane_spoilt(lane));
+    }
+    assert_int_equal(pg_lane_set_deadlock_timeout(lane, 50), ERR_OK);
+}
+
 static void test_session_deadlock_victim_follows_seed(void **state)
 {
     (void)state;
@@ -380,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_session_waiters_on_one_key_winner_follows_seed),
         cmocka_unit_test(test_session_without_parking_winner_is_anybody),
         cmocka_unit_test(test_session_deadlock_victim_follows_seed),
+        cmocka_unit_test(test_session_unasked_deadlock_spoils_the_run),
         cmocka_unit_test(test_session_three_in_a_ring_only_victim_fails),
         cmocka_unit_test(test_session_gate_opens_race_between_snapshot_and_lock),
         cmocka_unit_test(test_session_without_gate_statement_looks_safe),
