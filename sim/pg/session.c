@@ -579,6 +579,12 @@ static enum pg_answer continue_deadlocked(struct pg_session *session)
         /* Not blocked any more: the error, or the lock, is on its way. */
         if (session->deadlocked || session->granted)
             continue;
+        /* Who waits for whom is not read in one moment: the waiter may have given up in between,
+         * and with it the locks that made the cycle. If it still waits now, it did so then. */
+        if (park_ask(session, &blocked, &at_gate) != ERR_OK)
+            return PG_TROUBLE;
+        if (!blocked)
+            return session_await(session);
         session->wait_began_ns = realtime_ns();
         session->is_victim = false;
         park_stop(session);
