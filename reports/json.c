@@ -19,18 +19,6 @@ static void put_hex(struct json_out *out, const char *key, uint64_t value)
     json_string(out, text);
 }
 
-static void put_int(struct json_out *out, const char *key, int64_t value)
-{
-    json_key(out, key);
-    json_int(out, value);
-}
-
-static void put_string(struct json_out *out, const char *key, const char *text)
-{
-    json_key(out, key);
-    json_string(out, text);
-}
-
 static void put_bool(struct json_out *out, const char *key, bool value)
 {
     json_key(out, key);
@@ -54,10 +42,10 @@ static void put_failure(struct json_out *out, const char *key,
     json_object_begin(out);
     json_key(out, "seed");
     json_uint(out, failure->seed);
-    put_string(out, "invariant", failure->invariant ? failure->invariant->name : NULL);
-    put_int(out, "step", failure->step);
-    put_string(out, "file", failure->file);
-    put_string(out, "sentence", failure->sentence);
+    json_put_string(out, "invariant", failure->invariant ? failure->invariant->name : NULL);
+    json_put_int(out, "step", failure->step);
+    json_put_string(out, "file", failure->file);
+    json_put_string(out, "sentence", failure->sentence);
     json_object_end(out);
 }
 
@@ -65,14 +53,14 @@ static void put_counts(struct json_out *out, const struct run_counts *counts)
 {
     json_key(out, "counts");
     json_object_begin(out);
-    put_int(out, "statements", counts->statements);
-    put_int(out, "contended", counts->contended);
-    put_int(out, "parked", counts->parked);
-    put_int(out, "deadlocks", counts->deadlocks);
-    put_int(out, "ghosts", counts->ghosts);
-    put_int(out, "gates", counts->gates);
-    put_int(out, "crashes", counts->crashes);
-    put_int(out, "repeats", counts->repeats);
+    json_put_int(out, "statements", counts->statements);
+    json_put_int(out, "contended", counts->contended);
+    json_put_int(out, "parked", counts->parked);
+    json_put_int(out, "deadlocks", counts->deadlocks);
+    json_put_int(out, "ghosts", counts->ghosts);
+    json_put_int(out, "gates", counts->gates);
+    json_put_int(out, "crashes", counts->crashes);
+    json_put_int(out, "repeats", counts->repeats);
     json_object_end(out);
 }
 
@@ -82,7 +70,7 @@ static void put_faults(struct json_out *out, const struct campaign_scenario *ite
     json_object_begin(out);
     for (size_t i = 0; fault_kinds[i]; i++)
         if (sums_has_fault(item, fault_kinds[i]))
-            put_int(out, fault_kinds[i]->name, sums_fired(item, fault_kinds[i]));
+            json_put_int(out, fault_kinds[i]->name, sums_fired(item, fault_kinds[i]));
     json_object_end(out);
 }
 
@@ -105,7 +93,7 @@ static void put_reached(struct json_out *out, const struct tally *reached)
     json_key(out, "reached");
     json_object_begin(out);
     for (size_t i = 0; reached && i < tally_size(reached); i++)
-        put_int(out, tally_key(reached, i), tally_count(reached, i));
+        json_put_int(out, tally_key(reached, i), tally_count(reached, i));
     json_object_end(out);
 }
 
@@ -116,7 +104,7 @@ static void put_expected(struct json_out *out, const struct campaign_scenario *i
         strbuf_puts(&text, "pass");
     else
         strbuf_printf(&text, "violates %s", item->scenario->expect_invariant->name);
-    put_string(out, "expected", strbuf_str(&text));
+    json_put_string(out, "expected", strbuf_str(&text));
     put_bool(out, "met", item->met);
     strbuf_release(&text);
 }
@@ -124,18 +112,18 @@ static void put_expected(struct json_out *out, const struct campaign_scenario *i
 static void put_scenario(struct json_out *out, const struct campaign_scenario *item)
 {
     json_object_begin(out);
-    put_string(out, "name", item->scenario->name);
-    put_string(out, "file", item->scenario->file);
-    put_string(out, "strategy", item->scenario->strategy->name);
-    put_string(out, "variant", item->scenario->variant);
-    put_int(out, "seeds", item->seed_count);
-    put_int(out, "passed", item->outcomes[RUN_PASS]);
-    put_int(out, "violations", item->outcomes[RUN_VIOLATION]);
-    put_int(out, "unknown", item->outcomes[RUN_UNKNOWN]);
-    put_int(out, "diverged", item->outcomes[RUN_DIVERGED]);
-    put_int(out, "infrastructure", item->outcomes[RUN_INFRASTRUCTURE]);
+    json_put_string(out, "name", item->scenario->name);
+    json_put_string(out, "file", item->scenario->file);
+    json_put_string(out, "strategy", item->scenario->strategy->name);
+    json_put_string(out, "variant", item->scenario->variant);
+    json_put_int(out, "seeds", item->seed_count);
+    json_put_int(out, "passed", item->outcomes[RUN_PASS]);
+    json_put_int(out, "violations", item->outcomes[RUN_VIOLATION]);
+    json_put_int(out, "unknown", item->outcomes[RUN_UNKNOWN]);
+    json_put_int(out, "diverged", item->outcomes[RUN_DIVERGED]);
+    json_put_int(out, "infrastructure", item->outcomes[RUN_INFRASTRUCTURE]);
     put_expected(out, item);
-    put_int(out, "steps", item->counts.steps);
+    json_put_int(out, "steps", item->counts.steps);
     put_double(out, "virtual_s", (double)item->counts.virtual_ns / (double)NS_PER_S, 3);
     put_faults(out, item);
     put_unvisited(out, item);
@@ -153,8 +141,8 @@ static void put_sweep(struct json_out *out, const struct campaign_report *report
     const struct campaign_scenario *item = &report->scenarios[0];
     json_key(out, "sweep");
     json_object_begin(out);
-    put_int(out, "points", report->sweep_point_count);
-    put_int(out, "struck", item->counts.fired[item->scenario->sweep_index]);
+    json_put_int(out, "points", report->sweep_point_count);
+    json_put_int(out, "struck", item->counts.fired[item->scenario->sweep_index]);
     json_object_end(out);
 }
 
@@ -162,8 +150,8 @@ static void put_determinism(struct json_out *out, const struct sums *sums)
 {
     json_key(out, "determinism");
     json_object_begin(out);
-    put_int(out, "checked", sums->checked_count);
-    put_int(out, "diverged", sums->diverged_count);
+    json_put_int(out, "checked", sums->checked_count);
+    json_put_int(out, "diverged", sums->diverged_count);
     json_object_end(out);
 }
 
@@ -178,15 +166,15 @@ static void put_speed(struct json_out *out, const struct campaign_report *report
 
 static void put_circumstances(struct json_out *out, const struct campaign_report *report)
 {
-    put_int(out, "jobs", report->lane_count);
-    put_string(out, "server", report->environment.version);
+    json_put_int(out, "jobs", report->lane_count);
+    json_put_string(out, "server", report->environment.version);
     report_environment_json(&report->environment, out);
-    put_string(out, "version", FP_VERSION);
-    put_string(out, "commit", FP_GIT_COMMIT);
-    put_int(out, "engine", FP_ENGINE_VERSION);
+    json_put_string(out, "version", FP_VERSION);
+    json_put_string(out, "commit", FP_GIT_COMMIT);
+    json_put_int(out, "engine", FP_ENGINE_VERSION);
     put_bool(out, "interrupted", report->interrupted);
     put_bool(out, "out_of_time", report->out_of_time);
-    put_string(out, "trouble", report->trouble.size > 0 ? strbuf_str(&report->trouble) : NULL);
+    json_put_string(out, "trouble", report->trouble.size > 0 ? strbuf_str(&report->trouble) : NULL);
 }
 
 void report_json(const struct campaign_report *report, struct strbuf *text)
@@ -196,7 +184,7 @@ void report_json(const struct campaign_report *report, struct strbuf *text)
     sums_of(report, &sums);
     json_out_init(&out, text);
     json_object_begin(&out);
-    put_string(&out, "verdict", sums_verdict(report));
+    json_put_string(&out, "verdict", sums_verdict(report));
     json_key(&out, "scenarios");
     json_array_begin(&out);
     for (size_t i = 0; i < report->scenario_count; i++)

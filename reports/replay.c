@@ -118,17 +118,11 @@ void report_replay(const struct replay_report *report, bool events, struct strbu
 
 /* ---- for machines ---- */
 
-static void put_string(struct json_out *out, const char *key, const char *text)
-{
-    json_key(out, key);
-    json_string(out, text);
-}
-
 static void put_hash(struct json_out *out, const char *key, uint64_t hash)
 {
     char text[17];
     snprintf(text, sizeof text, "%016" PRIx64, hash);
-    put_string(out, key, text);
+    json_put_string(out, key, text);
 }
 
 static void put_comparison(struct json_out *out, const struct replay_report *report)
@@ -148,20 +142,20 @@ void report_replay_json(const struct replay_report *report, struct strbuf *text)
     struct json_out out;
     json_out_init(&out, text);
     json_object_begin(&out);
-    put_string(&out, "verdict", run_outcome_name(result->outcome));
-    put_string(&out, "scenario", report->scenario->name);
-    put_string(&out, "variant", report->scenario->variant);
-    put_string(&out, "file", report->failure ? report->failure->file : report->scenario->file);
+    json_put_string(&out, "verdict", run_outcome_name(result->outcome));
+    json_put_string(&out, "scenario", report->scenario->name);
+    json_put_string(&out, "variant", report->scenario->variant);
+    json_put_string(&out, "file", report->failure ? report->failure->file : report->scenario->file);
     json_key(&out, "seed");
     json_uint(&out, result->seed);
     json_key(&out, "steps");
     json_int(&out, result->counts.steps);
     put_hash(&out, "hash", result->hash);
     put_comparison(&out, report);
-    put_string(&out, "invariant", invariant_name(result));
+    json_put_string(&out, "invariant", invariant_name(result));
     json_key(&out, "step");
     json_int(&out, result->step);
-    put_string(&out, "sentence", strbuf_str(&result->sentence));
+    json_put_string(&out, "sentence", strbuf_str(&result->sentence));
     if (report->environment)
         report_environment_json(report->environment, &out);
     json_object_end(&out);

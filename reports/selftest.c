@@ -209,18 +209,6 @@ bool report_selftest_page(const struct selftest_report *report, const struct str
 
 /* ---- JSON ---- */
 
-static void put_int(struct json_out *out, const char *key, int64_t value)
-{
-    json_key(out, key);
-    json_int(out, value);
-}
-
-static void put_string(struct json_out *out, const char *key, const char *text)
-{
-    json_key(out, key);
-    json_string(out, text);
-}
-
 /* Without a catch there is nothing to tell: null. */
 static void put_double(struct json_out *out, const char *key, bool known, double value,
                        int decimals)
@@ -248,24 +236,24 @@ static void put_row_json(struct json_out *out, const struct selftest_row *row)
     struct selftest_stats stats = selftest_stats_of(row);
     bool known = stats.caught_count > 0;
     json_object_begin(out);
-    put_string(out, "strategy", row->strategy->name);
-    put_string(out, "weakness", row->weakness->name);
-    put_string(out, "breaks", row->weakness->breaks);
-    put_string(out, "scenario", scenario_name(row));
-    put_string(out, "file", scenario ? scenario->file : NULL);
+    json_put_string(out, "strategy", row->strategy->name);
+    json_put_string(out, "weakness", row->weakness->name);
+    json_put_string(out, "breaks", row->weakness->breaks);
+    json_put_string(out, "scenario", scenario_name(row));
+    json_put_string(out, "file", scenario ? scenario->file : NULL);
     json_key(out, "with");
     json_array_begin(out);
     each_other(row, put_name, out);
     json_array_end(out);
-    put_int(out, "tries", row->try_count);
-    put_int(out, "caught", stats.caught_count);
-    put_int(out, "seeds", seeds_run(row));
+    json_put_int(out, "tries", row->try_count);
+    json_put_int(out, "caught", stats.caught_count);
+    json_put_int(out, "seeds", seeds_run(row));
     put_double(out, "seeds_median", known, stats.seeds_median, 1);
     put_double(out, "seeds_worst", known, stats.seeds_worst, 0);
     put_double(out, "s_median", known, stats.s_median, 3);
     put_double(out, "s_worst", known, stats.s_worst, 3);
-    put_int(out, "without_seeds", row->without_seed_count);
-    put_int(out, "without_violations", row->without_violation_count);
+    json_put_int(out, "without_seeds", row->without_seed_count);
+    json_put_int(out, "without_violations", row->without_violation_count);
     json_object_end(out);
 }
 
@@ -273,18 +261,18 @@ static void put_hardened_json(struct json_out *out, const struct selftest_harden
 {
     bool is_alarm = item->violation_count > 0;
     json_object_begin(out);
-    put_string(out, "scenario", item->scenario->name);
-    put_string(out, "file", item->scenario->file);
-    put_int(out, "seeds", item->seed_count);
-    put_int(out, "violations", item->violation_count);
-    put_int(out, "unknown", item->unknown_count);
-    put_string(out, "invariant", is_alarm ? item->invariant->name : NULL);
+    json_put_string(out, "scenario", item->scenario->name);
+    json_put_string(out, "file", item->scenario->file);
+    json_put_int(out, "seeds", item->seed_count);
+    json_put_int(out, "violations", item->violation_count);
+    json_put_int(out, "unknown", item->unknown_count);
+    json_put_string(out, "invariant", is_alarm ? item->invariant->name : NULL);
     json_key(out, "seed");
     if (is_alarm)
         json_uint(out, item->seed);
     else
         json_null(out);
-    put_string(out, "sentence", is_alarm ? item->sentence : NULL);
+    json_put_string(out, "sentence", is_alarm ? item->sentence : NULL);
     json_object_end(out);
 }
 
@@ -314,11 +302,12 @@ void report_selftest_json(const struct selftest_report *report, struct strbuf *t
     for (size_t i = 0; i < report->hardened_count; i++)
         put_hardened_json(&out, &report->hardened[i]);
     json_array_end(&out);
-    put_int(&out, "jobs", report->lane_count);
+    json_put_int(&out, "jobs", report->lane_count);
     put_double(&out, "wall_s", true, (double)report->wall_ns / (double)NS_PER_S, 1);
     json_key(&out, "interrupted");
     json_bool(&out, report->interrupted);
-    put_string(&out, "trouble", report->trouble.size > 0 ? strbuf_str(&report->trouble) : NULL);
+    json_put_string(&out, "trouble",
+                    report->trouble.size > 0 ? strbuf_str(&report->trouble) : NULL);
     json_object_end(&out);
     json_out_finish(&out);
     strbuf_putc(text, '\n');

@@ -24,12 +24,6 @@ static const struct option list_options[] = {
 
 extern const struct command command_list;
 
-static void put_string(struct json_out *out, const char *key, const char *text)
-{
-    json_key(out, key);
-    json_string(out, text);
-}
-
 /* ---- faults ---- */
 
 static void put_points(struct strbuf *out, uint64_t points)
@@ -100,13 +94,13 @@ static void put_fields_json(struct json_out *out, const struct field *fields, si
         struct strbuf expected = STRBUF_INIT;
         field_expected(&fields[i], &expected);
         json_object_begin(out);
-        put_string(out, "key", fields[i].key);
-        put_string(out, "about", fields[i].about);
-        put_string(out, "expected", strbuf_str(&expected));
+        json_put_string(out, "key", fields[i].key);
+        json_put_string(out, "about", fields[i].about);
+        json_put_string(out, "expected", strbuf_str(&expected));
         json_key(out, "required");
         json_bool(out, fields[i].required);
-        put_string(out, "default", fields[i].fallback);
-        put_string(out, "example", fields[i].example ? fields[i].example : fields[i].fallback);
+        json_put_string(out, "default", fields[i].fallback);
+        json_put_string(out, "example", fields[i].example ? fields[i].example : fields[i].fallback);
         json_object_end(out);
         strbuf_release(&expected);
     }
@@ -117,9 +111,9 @@ static void json_faults(struct json_out *out)
     for (size_t i = 0; fault_kinds[i]; i++) {
         const struct fault_kind *kind = fault_kinds[i];
         json_object_begin(out);
-        put_string(out, "name", kind->name);
-        put_string(out, "about", kind->about);
-        put_string(out, "example", kind->example);
+        json_put_string(out, "name", kind->name);
+        json_put_string(out, "about", kind->about);
+        json_put_string(out, "example", kind->example);
         put_points_json(out, "points", kind->points);
         put_points_json(out, "points_default", kind->points_default);
         json_key(out, "fields");
@@ -145,9 +139,9 @@ static void json_invariants(struct json_out *out)
 {
     for (size_t i = 0; invariants[i]; i++) {
         json_object_begin(out);
-        put_string(out, "name", invariants[i]->name);
-        put_string(out, "verifies", invariants[i]->verifies);
-        put_string(out, "does_not_verify", invariants[i]->does_not_verify);
+        json_put_string(out, "name", invariants[i]->name);
+        json_put_string(out, "verifies", invariants[i]->verifies);
+        json_put_string(out, "does_not_verify", invariants[i]->does_not_verify);
         json_object_end(out);
     }
 }
@@ -180,9 +174,9 @@ static void json_strategies(struct json_out *out)
     for (size_t i = 0; strategies[i]; i++) {
         const struct strategy *strategy = strategies[i];
         json_object_begin(out);
-        put_string(out, "name", strategy->name);
-        put_string(out, "about", strategy->about);
-        put_string(out, "document", strategy->document);
+        json_put_string(out, "name", strategy->name);
+        json_put_string(out, "about", strategy->about);
+        json_put_string(out, "document", strategy->document);
         json_key(out, "roles");
         json_array_begin(out);
         for (size_t r = 0; r < strategy->role_count; r++)
@@ -217,11 +211,11 @@ static void put_weakness_json(struct json_out *out, const struct strategy *strat
                               const struct weakness *weakness)
 {
     json_object_begin(out);
-    put_string(out, "strategy", strategy->name);
-    put_string(out, "name", weakness->name);
-    put_string(out, "about", weakness->about);
-    put_string(out, "source", weakness->source);
-    put_string(out, "breaks", weakness->breaks);
+    json_put_string(out, "strategy", strategy->name);
+    json_put_string(out, "name", weakness->name);
+    json_put_string(out, "about", weakness->about);
+    json_put_string(out, "source", weakness->source);
+    json_put_string(out, "breaks", weakness->breaks);
     json_key(out, "as_written");
     json_bool(out, weakness->as_written);
     json_object_end(out);
@@ -268,12 +262,12 @@ static void json_scenarios(struct json_out *out)
         struct strbuf expected = STRBUF_INIT;
         put_expectation(&expected, scenario);
         json_object_begin(out);
-        put_string(out, "name", scenario->name);
-        put_string(out, "file", scenario->file);
-        put_string(out, "about", scenario->about);
-        put_string(out, "strategy", scenario->strategy->name);
-        put_string(out, "variant", scenario->variant);
-        put_string(out, "expected", strbuf_str(&expected));
+        json_put_string(out, "name", scenario->name);
+        json_put_string(out, "file", scenario->file);
+        json_put_string(out, "about", scenario->about);
+        json_put_string(out, "strategy", scenario->strategy->name);
+        json_put_string(out, "variant", scenario->variant);
+        json_put_string(out, "expected", strbuf_str(&expected));
         json_object_end(out);
         strbuf_release(&expected);
     }

@@ -132,3 +132,15 @@ void json_null(struct json_out *out)
     before_value(out);
     strbuf_puts(out->buf, "null");
 }
+
+void json_put_int(struct json_out *out, const char *key, int64_t value)
+{
+    json_key(out, key);
+    json_int(out, value);
+}
+
+void json_put_string(struct json_out *out, const char *key, const char *text)
+{
+    json_key(out, key);
+    json_string(out, text);
+}

@@ -39,4 +39,8 @@ void json_double(struct json_out *out, double value, int decimals);
 void json_bool(struct json_out *out, bool value);
 void json_null(struct json_out *out);
 
+/* A key with its value. */
+void json_put_int(struct json_out *out, const char *key, int64_t value);
+void json_put_string(struct json_out *out, const char *key, const char *text);
+
 #endif

@@ -5,6 +5,7 @@
 set -u
 root=${FENCEPOST_ROOT:?}
 . "$root/tests/lib/tap.sh"
+. "$root/tests/lib/killing.sh"
 bin=${FENCEPOST_BIN:?}
 base=/tmp
 [ -w /dev/shm ] && base=/dev/shm
@@ -33,15 +34,6 @@ ours() {
     done
 }
 
-# within SECONDS COMMAND...: until the command succeeds.
-within() {
-    local end=$((SECONDS + $1))
-    shift
-    until "$@"; do
-        [ $SECONDS -lt $end ] || return 1
-        sleep 0.05
-    done
-}
 runs() { [ -n "$(ours "$1")" ]; }
 runs_or_is_over() { runs "$1" || ! kill -0 $pid 2>/dev/null; }
 is_clean() { [ -z "$(ours)" ] && [ -z "$(ls "$work")" ]; }
@@ -53,7 +45,7 @@ start() {
     "$bin" run "$@" --seeds 100000 --jobs 1 --quiet --json --out "$tap_dir/out" \
         >"$tap_dir/json" 2>"$tap_dir/notes" &
     pid=$!
-    within 120 runs "$name"
+    until_true 120 runs "$name"
 }
 
 # ended NAME SIGNAL CODE OPTION...: how fencepost is ended, and that nothing of it stays.
@@ -64,7 +56,7 @@ ended() {
     kill -"$signal" $pid
     wait $pid 2>/dev/null
     tap_same "test_between_${name}_after_${signal}_exit_code" "$code" $?
-    tap_ok "test_between_${name}_after_${signal}_nothing_is_left" within 60 is_clean
+    tap_ok "test_between_${name}_after_${signal}_nothing_is_left" until_true 60 is_clean
 }
 
 # dies NAME HASH OPTION...: the program is killed twice under a campaign, which tells the same.
@@ -74,14 +66,14 @@ dies() {
     "$bin" run "$@" --jobs 1 --quiet --json --out "$tap_dir/out" >"$tap_dir/json" 2>"$tap_dir/notes" &
     pid=$!
     for _ in 1 2; do
-        within 120 runs_or_is_over "$name"
+        until_true 120 runs_or_is_over "$name"
         victim=$(ours "$name" | head -n 1)
         [ -z "$victim" ] || kill -KILL "$victim" 2>/dev/null
         sleep 0.3
     done
     wait $pid
     tap_same "test_between_${name}_killed_is_no_finding" "$hash" "$(facts <"$tap_dir/json")"
-    tap_ok "test_between_${name}_killed_nothing_is_left" within 60 is_clean
+    tap_ok "test_between_${name}_killed_nothing_is_left" until_true 60 is_clean
 }
 
 if command -v toxiproxy-server >/dev/null; then
