@@ -38,6 +38,7 @@ static const struct field connection_drop_fields[] = {
 #define IDLE_POINTS                                                                                \
     (POINT_BIT(POINT_DB_DONE) | POINT_BIT(POINT_DB_COMMITTED) | POINT_BIT(POINT_CLOUD_CALL) |      \
      POINT_BIT(POINT_CLOUD_DONE) | POINT_BIT(POINT_STORE_CALL) | POINT_BIT(POINT_STORE_DONE) |     \
+     POINT_BIT(POINT_SERVICE_CALL) | POINT_BIT(POINT_SERVICE_DONE) |                               \
      POINT_BIT(POINT_QUEUE_RECEIVED) | POINT_BIT(POINT_QUEUE_DELETE) |                             \
      POINT_BIT(POINT_QUEUE_SEND) | POINT_BIT(POINT_DEAD_RECEIVED) | POINT_BIT(POINT_DEAD_SETTLE) | \
      POINT_BIT(POINT_SLEEP) | POINT_BIT(POINT_WAKE) | POINT_BIT(POINT_CLOCK))

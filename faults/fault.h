@@ -23,6 +23,8 @@
     X(POINT_CLOUD_DONE, "cloud.done", "the cloud has answered")                                    \
     X(POINT_STORE_CALL, "store.call", "before a call to the artifact store")                       \
     X(POINT_STORE_DONE, "store.done", "the artifact store has answered")                           \
+    X(POINT_SERVICE_CALL, "service.call", "before a call to an outside service")                   \
+    X(POINT_SERVICE_DONE, "service.done", "the service has answered")                              \
     X(POINT_QUEUE_RECEIVE, "queue.receive", "before a receive")                                    \
     X(POINT_QUEUE_RECEIVED, "queue.received", "a message has come")                                \
     X(POINT_QUEUE_DELETE, "queue.delete", "before a message is deleted")                           \
@@ -113,6 +115,16 @@ enum cloud_error {
     CLOUD_ERROR_COUNT
 };
 
+/* How a call to an outside service goes wrong; the mildest first. */
+enum service_error {
+    SERVICE_ERROR_THROTTLED,    /* refused at once */
+    SERVICE_ERROR_REQUEST_LOST, /* it never arrives; the caller learns of a timeout */
+    SERVICE_ERROR_REPLY_LOST,   /* it happens; the caller learns of a timeout */
+    SERVICE_ERROR_REJECTED,     /* refused at once, and for good */
+    SERVICE_ERROR_ANY,          /* in a scenario: one of those above, drawn */
+    SERVICE_ERROR_COUNT
+};
+
 /* How the queue goes wrong; the mildest first. */
 enum queue_error {
     QUEUE_ERROR_EMPTY,     /* a receive finds nothing though there is something */
@@ -162,6 +174,8 @@ void fault_drop_connection(struct fault_host *host, enum drop_how how, enum faul
  * strike does not count. */
 void fault_fail_cloud(struct fault_host *host, enum cloud_error error);
 void fault_fail_store(struct fault_host *host);
+/* At POINT_SERVICE_CALL: the call about to be made fails. A look that fails times out. */
+void fault_fail_service(struct fault_host *host, enum service_error error);
 /* Rows of the strategy's lock table vanish in one commit: all of them, or a drawn one. What a
  * transaction under way has locked stays. A strike that finds no row does not count. */
 void fault_lose_locks(struct fault_host *host, bool one);

@@ -189,6 +189,30 @@ enum err rt_store_get(struct rt *rt, const char *key, struct rt_object *object);
 enum err rt_store_put(struct rt *rt, const char *key, const char *content,
                       const struct rt_claim *claim);
 
+/* ---- outside services: what they do cannot be taken back ---- */
+
+struct rt_service_request {
+    const char *service; /* "gallery" */
+    const char *op;      /* "publish" */
+    const char *subject; /* what it is done to: the key of a row */
+    const char *key;     /* idempotency key: done once for each; NULL: none is sent */
+    const char *content; /* what is sent, for the trace; NULL: nothing */
+    int64_t lasts_low_ns, lasts_high_ns; /* how long it takes, drawn between them */
+    struct rt_claim claim;               /* cluster_id and job_id: whatever the strategy has */
+};
+struct rt_service_reply {
+    bool repeated; /* its key had taken effect before: nothing was done again */
+};
+/* MAY SUSPEND. What was accepted takes effect at its end, whether its caller lives or not.
+ * ERR_SERVICE_TIMEOUT: it may have happened. ERR_SERVICE_THROTTLED, ERR_SERVICE_REJECTED,
+ * ERR_FENCED: it has not, and will not. `reply` may be NULL. */
+enum err rt_service_call(struct rt *rt, const struct rt_service_request *request,
+                         struct rt_service_reply *reply);
+/* MAY SUSPEND. How often request->op was done to request->subject so far, without what is still
+ * under way. A token is made known, as by a call. ERR_SERVICE_TIMEOUT: no answer. */
+enum err rt_service_look(struct rt *rt, const struct rt_service_request *request,
+                         int32_t *done_count);
+
 /* ---- metrics and alerts: what a monitoring system sees of this process ---- */
 
 /* Count `add` more of metric{label="value"}; label may be NULL. Suspends never. The monitoring

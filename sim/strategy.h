@@ -148,6 +148,17 @@ struct alert_view {
     const char *double_lock_code;
 };
 
+/* Of which rows a status says whether an outside service has done something to them. The row's key
+ * is the subject. */
+struct effect_view {
+    const char *service, *op;
+    const char *table;
+    const char *status_column;
+    const char *done; /* the status that says that it was done */
+    const char *const
+        *undone; /* those that say that it was not, ended by NULL; NULL: none says so */
+};
+
 /* A metric that the strategy's actors count or observe, for the reader of an exposition. */
 struct metric {
     const char *name;
@@ -160,6 +171,8 @@ struct strategy {
     const char *document; /* file name of the design document */
     const char *schema_sql;
     const struct rt_sql *const *statements; /* all that its actors may send, ended by NULL */
+    const char *const *service_ops; /* what its actors ask of outside services, ended by NULL; NULL:
+                                       nothing */
     const struct weakness *weaknesses;
     size_t weakness_count;
     const struct role *roles;
@@ -176,6 +189,8 @@ struct strategy {
     struct resource_view resources;
     struct job_view jobs;
     struct alert_view alerts;
+    const struct effect_view *effects;
+    size_t effect_count;
     const struct metric *metrics;
     size_t metric_count;
 };

@@ -31,8 +31,8 @@ static enum err begin(struct attempt *attempt)
     if (!is_transactional(attempt->rt))
         return ERR_OK;
     const struct rt_sql *sql = rt_weak(attempt->rt, JOB_LOCKS_WEAK_UNKEYED_LOCK)
-                                   ? &job_locks_begin
-                                   : &job_locks_begin_serializable;
+                                   ? &common_begin
+                                   : &common_begin_serializable;
     return link_exec(attempt->rt, attempt->link, sql, NULL, NULL);
 }
 
@@ -40,7 +40,7 @@ static enum err commit(struct attempt *attempt)
 {
     if (!is_transactional(attempt->rt))
         return ERR_OK;
-    return link_exec(attempt->rt, attempt->link, &job_locks_commit, NULL, NULL);
+    return link_exec(attempt->rt, attempt->link, &common_commit, NULL, NULL);
 }
 
 static void leave(struct attempt *attempt)

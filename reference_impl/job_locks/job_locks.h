@@ -3,6 +3,7 @@
 #define FENCEPOST_JOB_LOCKS_H
 
 #include "job_locks_sql.h"
+#include "reference_impl/common/link.h"
 #include "sim/rt.h"
 
 /* Numbers of the document. The lease and the grace of the reaper are also in sql/. */
@@ -44,35 +45,13 @@ enum job_locks_weakness {
 #define STUCK_LETTER_NS NS_PER_HOUR
 #define LETTER_HIDDEN_NS (10 * NS_PER_MIN) /* the queue's visibility timeout */
 
-#define PARAMS(...) ((const char *const[]){__VA_ARGS__})
+/* ---- on_cluster.c: transactions about one cluster ---- */
 
-/* ---- link.c: one connection that can be made anew ---- */
-
-struct link {
-    const char *label;
-    struct rt_db *db; /* NULL: there is none */
-    bool is_standby;  /* to a server that follows the primary */
-};
-
-/* Make sure that there is a connection. MAY SUSPEND. ERR_DB_UNREACHABLE: there is none. Only at
- * the start of something: in the middle of a transaction a new connection would be another
- * transaction. */
-enum err link_ready(struct rt *rt, struct link *link);
-/* As rt_db_exec. Without a connection ERR_DB_LOST. */
-enum err link_exec(struct rt *rt, struct link *link, const struct rt_sql *sql,
-                   const char *const *params, struct rt_rows *rows);
 /* BEGIN, and take the cluster's row. MAY SUSPEND. Errors as rt_db_exec. */
 enum err link_begin_on(struct rt *rt, struct link *link, const char *cluster_id);
 /* The same for those who wait for nobody. *begun is false when somebody else has the row, and with
  * an error: then there is no transaction. */
 enum err link_try_begin_on(struct rt *rt, struct link *link, const char *cluster_id, bool *begun);
-enum err link_commit(struct rt *rt, struct link *link);
-/* Leave the transaction, whatever happened: by ROLLBACK, or by giving up the connection. MAY
- * SUSPEND. */
-void link_rollback(struct rt *rt, struct link *link);
-void link_close(struct rt *rt, struct link *link);
-/* A cell that outlives the rows. Lives until the process ends. */
-const char *keep_cell(struct rt *rt, const struct rt_rows *rows, int row, int column);
 
 /* ---- rules.c: what each type of job needs and makes of its cluster ---- */
 

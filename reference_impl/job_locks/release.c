@@ -136,7 +136,7 @@ static enum err begin(struct release *release)
     if (err != ERR_OK)
         return err;
     if (rt_weak(rt, JOB_LOCKS_WEAK_RELEASE_LOCK_FIRST))
-        return link_exec(rt, release->link, &job_locks_begin, NULL, NULL);
+        return link_exec(rt, release->link, &common_begin, NULL, NULL);
     return link_begin_on(rt, release->link, release->job->cluster_id);
 }
 

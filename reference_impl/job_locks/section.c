@@ -24,7 +24,7 @@ static enum err enter_once(struct rt *rt, struct job *job)
         return err;
     if (is_of_session(rt))
         return link_exec(rt, job->section, &job_locks_enter_section_of_session, params, NULL);
-    err = link_exec(rt, job->section, &job_locks_begin, NULL, NULL);
+    err = link_exec(rt, job->section, &common_begin, NULL, NULL);
     if (err != ERR_OK)
         return err;
     return link_exec(rt, job->section, &job_locks_enter_section, params, NULL);

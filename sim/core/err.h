@@ -20,6 +20,9 @@
     X(ERR_FENCED, "refused: the fencing token is older than one already seen")                     \
     X(ERR_STORE_UNAVAILABLE, "the artifact store did not answer")                                  \
     X(ERR_STORE_ABSENT, "there is no such object")                                                 \
+    X(ERR_SERVICE_THROTTLED, "the service answers 429, try again later")                           \
+    X(ERR_SERVICE_TIMEOUT, "the service did not answer, the outcome is unknown")                   \
+    X(ERR_SERVICE_REJECTED, "the service refuses it for good")                                     \
     X(ERR_INFRASTRUCTURE, "the harness's own environment failed")
 
 enum err {

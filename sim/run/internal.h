@@ -12,6 +12,7 @@
 #include "sim/world/cloud.h"
 #include "sim/world/metrics.h"
 #include "sim/world/queue.h"
+#include "sim/world/service.h"
 #include "sim/world/store.h"
 
 #define RUN_ACTOR_COUNT_MAX 128
@@ -88,6 +89,7 @@ struct struck {
     enum fault_via via; /* with `drop`: who cuts it */
     enum cloud_fault cloud;
     bool store; /* the store does not answer */
+    enum service_fault service;
     bool queue; /* the queue goes wrong: */
     enum queue_error queue_error;
     int64_t queue_delay_ns;
@@ -114,6 +116,7 @@ struct run_lane {
     struct queue *queue;
     struct cloud *cloud;
     struct store *store;
+    struct service *service;
     struct metrics *metrics;
     struct tally *reached;
 };
@@ -204,6 +207,8 @@ void seam_queue_begin(struct run *run);
 void seam_queue_end(struct run *run);
 void seam_cloud_begin(struct run *run);
 void seam_cloud_end(struct run *run);
+void seam_service_begin(struct run *run);
+void seam_service_end(struct run *run);
 void seam_monitor_begin(struct run *run);
 
 /* strike_queue.c: what struck at POINT_QUEUE_RECEIVED happens to this delivery, now or later. */

@@ -96,6 +96,7 @@ bool run_is_at_rest(struct run *run)
     struct queue_counts counts;
     queue_count(run->lane->queue, sched_now_ns(run->sched), &counts);
     return run->pending_count == 0 && cloud_running_count(run->lane->cloud) == 0 &&
+           service_running_count(run->lane->service) == 0 &&
            counts.visible_count + counts.delayed_count + counts.in_flight_count == 0;
 }
 

@@ -68,6 +68,7 @@ struct run_lane *run_lane_new(struct pg_lane *pg)
     lane->queue = queue_new(&queue_config);
     lane->cloud = cloud_new(&cloud_config);
     lane->store = store_new();
+    lane->service = service_new();
     lane->metrics = metrics_new();
     lane->reached = tally_new();
     return lane;
@@ -79,6 +80,7 @@ void run_lane_free(struct run_lane *lane)
         return;
     tally_free(lane->reached);
     metrics_free(lane->metrics);
+    service_free(lane->service);
     store_free(lane->store);
     cloud_free(lane->cloud);
     queue_free(lane->queue);
@@ -500,6 +502,7 @@ static void prepare(struct run *run, const struct run_replay *replay)
     queue_reset(lane->queue, &queue_config);
     cloud_reset(lane->cloud, &cloud_config);
     store_reset(lane->store);
+    service_reset(lane->service);
     if (replay && replay->lines)
         trace_expect(lane->trace, replay->lines);
     struct sched_hooks hooks = {
@@ -510,6 +513,7 @@ static void prepare(struct run *run, const struct run_replay *replay)
     run->world_stream = choices_stream(lane->choices, "world");
     seam_queue_begin(run);
     seam_cloud_begin(run);
+    seam_service_begin(run);
     seam_monitor_begin(run);
     faults_begin(run);
     struct check_setup setup = {.strategy = run->scenario->strategy,
@@ -541,6 +545,7 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
     play(&run);
     conclude(&run);
     tally_kinds(lane->reached, lane->trace);
+    seam_service_end(&run);
     seam_cloud_end(&run);
     seam_queue_end(&run);
     sched_free(run.sched);

@@ -136,6 +136,8 @@ static struct struck visit_with(struct rt *rt, struct rt_db *db, struct fault_vi
         }
         if (all.cloud == CLOUD_FAULT_NONE)
             all.cloud = host.struck.cloud;
+        if (all.service == SERVICE_FAULT_NONE)
+            all.service = host.struck.service;
     }
     return all;
 }
@@ -348,6 +350,25 @@ void fault_fail_store(struct fault_host *host)
     fault_event_begin(host, "fault.store_error");
     trace_end(host->run->trace);
     host->struck.store = true;
+}
+
+void fault_fail_service(struct fault_host *host, enum service_error error)
+{
+    static const struct {
+        enum service_fault fault;
+        const char *name;
+    } errors[SERVICE_ERROR_COUNT] = {
+        [SERVICE_ERROR_THROTTLED] = {SERVICE_FAULT_THROTTLED, "throttled"},
+        [SERVICE_ERROR_REQUEST_LOST] = {SERVICE_FAULT_REQUEST_LOST, "request_lost"},
+        [SERVICE_ERROR_REPLY_LOST] = {SERVICE_FAULT_REPLY_LOST, "reply_lost"},
+        [SERVICE_ERROR_REJECTED] = {SERVICE_FAULT_REJECTED, "rejected"},
+    };
+    FP_ASSERT(host->visit->point == POINT_SERVICE_CALL);
+    FP_ASSERT(error < SERVICE_ERROR_ANY);
+    fault_event_begin(host, "fault.service_error");
+    trace_text(host->run->trace, "kind", errors[error].name);
+    trace_end(host->run->trace);
+    host->struck.service = errors[error].fault;
 }
 
 void fault_lose_locks(struct fault_host *host, bool one)

@@ -144,22 +144,32 @@ static void check_points(struct walk *walk, const struct yaml_node *map, const c
 
 /* ---- operations ---- */
 
-/* Those of the seam that are no statements. */
-static const char *const seam_operations[] = {"look",  "create",  "destroy",   "scale", "get",
-                                              "put",   "receive", "delete",    "send",  "redrive",
-                                              "sleep", "wait",    "visibility"};
+/* Those of the seam that are no statements, and the statements that every strategy has. */
+static const char *const common_operations[] = {
+    "look",     "create", "destroy",           "scale", "get",        "put",  "receive",
+    "delete",   "send",   "redrive",           "sleep", "visibility", "wait", "commit",
+    "rollback", "begin",  "begin_serializable"};
+
+static size_t add_names(const char **names, size_t count, const char *const *added)
+{
+    for (size_t i = 0; added != NULL && added[i] != NULL; i++) {
+        FP_ASSERT(count < OPERATION_COUNT_MAX);
+        names[count++] = added[i];
+    }
+    return count;
+}
 
 static size_t known_operations(const struct strategy *strategy, const char **names)
 {
     size_t count = 0;
     FP_ASSERT(strategy->statements != NULL);
     for (size_t i = 0; strategy->statements[i] != NULL; i++) {
-        FP_ASSERT(count + FP_COUNT(seam_operations) < OPERATION_COUNT_MAX);
+        FP_ASSERT(count + FP_COUNT(common_operations) < OPERATION_COUNT_MAX);
         names[count++] = strategy->statements[i]->name;
     }
-    for (size_t i = 0; i < FP_COUNT(seam_operations); i++)
-        names[count++] = seam_operations[i];
-    return count;
+    for (size_t i = 0; i < FP_COUNT(common_operations); i++)
+        names[count++] = common_operations[i];
+    return add_names(names, count, strategy->service_ops);
 }
 
 static const struct yaml_node *entry_named(const struct yaml_node *node, const char *name)

@@ -52,6 +52,16 @@ static const struct job_type fixture_types[] = {
     {NULL, NULL, NULL},
 };
 
+static const char *const fixture_undone[] = {"PENDING", "FAILED", NULL};
+static const struct effect_view fixture_effects[] = {
+    {.service = "post",
+     .op = "send",
+     .table = "jobs",
+     .status_column = "status",
+     .done = "SUCCEEDED",
+     .undone = fixture_undone},
+};
+
 #define FIXTURE_ROUND_NS (5 * NS_PER_MIN)
 
 static const struct strategy fixture_strategy = {
@@ -100,6 +110,8 @@ static const struct strategy fixture_strategy = {
                .lockless_code = "LOCK_LOST",
                .double_lock = "Double",
                .double_lock_code = "HELD_TWICE"},
+    .effects = fixture_effects,
+    .effect_count = FP_COUNT(fixture_effects),
 };
 
 /* ---- the run ---- */

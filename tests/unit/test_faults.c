@@ -18,6 +18,7 @@ struct fault_host {
         DROP,
         CLOUD,
         STORE,
+        SERVICE,
         LOCKS,
         STEP_CLOCK,
         DRIFT_CLOCK,
@@ -69,6 +70,12 @@ void fault_fail_cloud(struct fault_host *host, enum cloud_error error)
 void fault_fail_store(struct fault_host *host)
 {
     host->did = STORE;
+}
+
+void fault_fail_service(struct fault_host *host, enum service_error error)
+{
+    host->did = SERVICE;
+    host->number = error;
 }
 
 void fault_lose_locks(struct fault_host *host, bool one)
@@ -437,6 +444,34 @@ static void test_faults_store_error_strikes_before_a_call(void **state)
     free(config);
 }
 
+static void assert_service_error(int word, uint32_t draw, enum service_error error)
+{
+    const struct fault_kind *kind = kind_of("service_error");
+    void *config = calloc(1, kind->config_size);
+    struct fault_host host = {.draw = draw};
+
+    *(int *)field_at(kind, config, "kind") = word;
+    strike(&host, kind, config, POINT_SERVICE_CALL);
+    assert_int_equal(host.did, SERVICE);
+    assert_int_equal(host.number, error);
+    free(config);
+}
+
+static void test_faults_service_error_is_the_one_asked_for_or_drawn(void **state)
+{
+    (void)state;
+    const struct fault_kind *kind = kind_of("service_error");
+    const char *const *words = field_find(kind->fields, kind->field_count, "kind")->words;
+    assert_string_equal(words[SERVICE_ERROR_THROTTLED], "throttled");
+    assert_string_equal(words[SERVICE_ERROR_REQUEST_LOST], "request_lost");
+    assert_string_equal(words[SERVICE_ERROR_REPLY_LOST], "reply_lost");
+    assert_string_equal(words[SERVICE_ERROR_REJECTED], "rejected");
+    for (int word = 0; word < SERVICE_ERROR_ANY; word++) {
+        assert_service_error(word, SERVICE_ERROR_THROTTLED, (enum service_error)word);
+        assert_service_error(SERVICE_ERROR_ANY, (uint32_t)word, (enum service_error)word);
+    }
+}
+
 static void test_faults_lock_state_loss_is_of_all_or_one(void **state)
 {
     (void)state;
@@ -678,6 +713,7 @@ int main(void)
         cmocka_unit_test(test_faults_cloud_error_is_the_one_asked_for),
         cmocka_unit_test(test_faults_cloud_error_any_is_drawn),
         cmocka_unit_test(test_faults_store_error_strikes_before_a_call),
+        cmocka_unit_test(test_faults_service_error_is_the_one_asked_for_or_drawn),
         cmocka_unit_test(test_faults_lock_state_loss_is_of_all_or_one),
         cmocka_unit_test(test_faults_clocks_are_stepped_forwards_and_backwards),
         cmocka_unit_test(test_faults_clock_drift_is_a_rate),

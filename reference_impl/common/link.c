@@ -1,5 +1,5 @@
 /* One connection that can be made anew. */
-#include "reference_impl/job_locks/job_locks.h"
+#include "reference_impl/common/link.h"
 
 enum err link_ready(struct rt *rt, struct link *link)
 {
@@ -20,36 +20,14 @@ enum err link_exec(struct rt *rt, struct link *link, const struct rt_sql *sql,
     return rt_db_exec(rt, link->db, sql, params, rows);
 }
 
-enum err link_begin_on(struct rt *rt, struct link *link, const char *cluster_id)
-{
-    enum err err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
-    if (err != ERR_OK)
-        return err;
-    return link_exec(rt, link, &job_locks_lock_cluster, PARAMS(cluster_id), NULL);
-}
-
-enum err link_try_begin_on(struct rt *rt, struct link *link, const char *cluster_id, bool *begun)
-{
-    struct rt_rows rows = {0};
-
-    *begun = false;
-    enum err err = link_exec(rt, link, &job_locks_begin, NULL, NULL);
-    if (err == ERR_OK)
-        err = link_exec(rt, link, &job_locks_try_lock_cluster, PARAMS(cluster_id), &rows);
-    *begun = err == ERR_OK && rows.row_count == 1;
-    if ((err == ERR_OK && !*begun) || err == ERR_DB_SQL)
-        link_rollback(rt, link);
-    return err;
-}
-
 enum err link_commit(struct rt *rt, struct link *link)
 {
-    return link_exec(rt, link, &job_locks_commit, NULL, NULL);
+    return link_exec(rt, link, &common_commit, NULL, NULL);
 }
 
 void link_rollback(struct rt *rt, struct link *link)
 {
-    if (link_exec(rt, link, &job_locks_rollback, NULL, NULL) != ERR_OK)
+    if (link_exec(rt, link, &common_rollback, NULL, NULL) != ERR_OK)
         link_close(rt, link);
 }
 
