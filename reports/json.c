@@ -46,6 +46,8 @@ static void put_failure(struct json_out *out, const char *key,
     json_put_int(out, "step", failure->step);
     json_put_string(out, "file", failure->file);
     json_put_string(out, "sentence", failure->sentence);
+    if (failure->small_file != NULL)
+        json_put_string(out, "small", failure->small_file);
     json_object_end(out);
 }
 

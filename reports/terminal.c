@@ -332,6 +332,12 @@ static void put_finding(struct strbuf *out, const struct scenario *scenario, con
     strbuf_printf(out, " in %s (%s), seed %" PRIu64 "\n  step %" PRId64 "\n  %s\n  ",
                   scenario->name, scenario->variant, failure->seed, failure->step,
                   failure->sentence ? failure->sentence : "");
+    if (failure->small_file != NULL) {
+        strbuf_printf(out, "the smallest that still fails, in %" PRId64 " steps: " PROGRAM " run ",
+                      failure->small_step);
+        put_shell_word(out, failure->small_file);
+        strbuf_puts(out, "\n  ");
+    }
     report_replay_command(scenario, failure->seed, failure->file, out);
     strbuf_putc(out, '\n');
 }

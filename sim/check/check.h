@@ -14,6 +14,7 @@ enum verdict { VERDICT_PASS, VERDICT_UNKNOWN, VERDICT_FAIL }; /* worse is greate
 struct finding {
     enum verdict verdict;
     int64_t step;   /* the first violating step */
+    char *kind;     /* of the event by which it was seen; "": a commit as a whole, or the end */
     char *sentence; /* what happened; lives in the check's arena */
 };
 

@@ -89,6 +89,7 @@ static void find(struct check *check, enum verdict verdict, const struct event *
     vsnprintf(sentence, sizeof sentence, format, args);
     check->finding.verdict = verdict;
     check->finding.step = event->step;
+    check->finding.kind = arena_strdup(check->arena, event->kind != NULL ? event->kind : "");
     check->finding.sentence = arena_strdup(check->arena, sentence);
 }
 

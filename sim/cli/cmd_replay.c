@@ -108,7 +108,9 @@ static int run_and_tell(const struct replay_config *config, const struct pg_serv
     if (single_open(&single, server, &why)) {
         struct run_replay replay = {0};
         if (failure)
-            replay = (struct run_replay){failure->streams, failure->stream_count, failure->lines};
+            replay = (struct run_replay){.streams = failure->streams,
+                                         .stream_count = failure->stream_count,
+                                         .lines = failure->lines};
         note_other_server(failure, &single);
         single_run(&single, scenario, seed, failure ? &replay : NULL, &result);
         struct pg_environment environment;

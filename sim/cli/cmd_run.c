@@ -10,6 +10,7 @@
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
 #include "sim/cli/pg_options.h"
+#include "sim/cli/shrinking.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
 #include "sim/hunt/sweep.h"
@@ -17,10 +18,13 @@
 #define SEED_COUNT_MAX 10000000
 #define FOLDER_TIME_NS (50 * NS_PER_S)
 #define RECHECK_PER_MILLION 20000
+/* Findings that are made small after a campaign, and the time for each. */
+#define SHRINK_COUNT_MAX 3
+#define SHRINK_TIME_NS (30 * NS_PER_S)
 
 struct run_config {
     int64_t seeds, seed, first_seed, time_ns, jobs;
-    bool json, check_determinism, sweep, trace, quiet, verbose, no_colour;
+    bool json, check_determinism, sweep, trace, no_shrink, quiet, verbose, no_colour;
     const char *out, *search, *via;
     struct pg_choice pg;
     struct args_list set;
@@ -99,6 +103,10 @@ static const struct option run_options[] = {
      .type = OPTION_FLAG,
      .offset = AT(trace),
      .about = "with --seed: write the events and the metrics, pass or not"},
+    {.name = "no-shrink",
+     .type = OPTION_FLAG,
+     .offset = AT(no_shrink),
+     .about = "leave violations that were not expected as they are, do not make them small"},
     {.name = "via",
      .type = OPTION_WORD,
      .offset = AT(via),
@@ -264,6 +272,54 @@ static int write_traces(const struct run_config *config, const struct gathered *
     return good ? EXIT_PASS : EXIT_INFRASTRUCTURE;
 }
 
+/* ---- making findings small ---- */
+
+static bool is_worth_shrinking(const struct campaign_scenario *item)
+{
+    const struct campaign_failure *failure = &item->first_failure;
+    return failure->found && failure->kind == FAILURE_UNEXPECTED && failure->file != NULL &&
+           !item->scenario->is_explicit && !item->scenario->sweeps;
+}
+
+/* What goes wrong here is said, and takes nothing from the finding. */
+static void shrink_finding(const struct run_config *config, struct single *single,
+                           struct campaign_failure *finding)
+{
+    struct strbuf why = STRBUF_INIT;
+    struct shrink_report report = {0};
+    struct failure *failure = failure_read(finding->file, &why);
+    if (failure != NULL &&
+        shrinking_run(single, failure, SHRINK_TIME_NS, config->quiet, &report, &why) == EXIT_PASS) {
+        finding->small_file = fp_strdup(report.scenario_file);
+        finding->small_step = report.shrunk.result.step;
+    } else if (!*interrupt_flag()) {
+        fprintf(stderr, "fencepost: not made smaller: %s\n", strbuf_str(&why));
+    }
+    shrinking_release(&report);
+    failure_free(failure);
+    strbuf_release(&why);
+}
+
+static void shrink_findings(const struct run_config *config, const struct pg_server_options *server,
+                            struct campaign_report *report)
+{
+    struct single single;
+    struct strbuf why = STRBUF_INIT;
+    int count = 0;
+    for (size_t i = 0; i < report->scenario_count && count < SHRINK_COUNT_MAX; i++) {
+        if (!is_worth_shrinking(&report->scenarios[i]) || *interrupt_flag())
+            continue;
+        if (count++ == 0 && !single_open(&single, server, &why)) {
+            fprintf(stderr, "fencepost: not made smaller: %s\n", strbuf_str(&why));
+            break;
+        }
+        shrink_finding(config, &single, &report->scenarios[i].first_failure);
+    }
+    if (count > 0)
+        single_close(&single);
+    strbuf_release(&why);
+}
+
 /* ---- telling ---- */
 
 /* The last word on standard error, also when the summary went elsewhere. */
@@ -324,6 +380,8 @@ static int run_gathered(const struct args *args, const struct run_config *config
         int trace_code = write_traces(config, gathered, &options.server);
         code = trace_code == EXIT_PASS ? code : trace_code;
     }
+    if (!config->no_shrink && !report.interrupted && !report.lane_failed)
+        shrink_findings(config, &options.server, &report);
     tell(config, &report);
     tell_trouble(&report);
     campaign_report_release(&report);
@@ -368,7 +426,9 @@ const struct command command_run = {
     .about = "run many seeds of scenarios and say whether each did what it should",
     .notes =
         "Each seed is one run: the same scenario and seed give the same run, always. The lowest "
-        "seed\nthat fails is kept as a file for `./fencepost replay`.\n",
+        "seed\nthat fails is kept as a file for `./fencepost replay`; one that was not expected is "
+        "also "
+        "made small.\n",
     .operands = {"SCENARIO|FOLDER", 1, SIZE_MAX,
                  "files, or folders that are searched for *.yaml (not in bad/, corpus/)"},
     .options = run_options,

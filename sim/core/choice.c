@@ -30,6 +30,7 @@ struct choice_stream {
 struct choices {
     uint64_t seed;
     bool is_bent;
+    bool zeros;                     /* streams that are not fed back answer 0 */
     struct choice_stream **streams; /* every one ever made */
     size_t stream_count;
     size_t stream_capacity;
@@ -145,6 +146,7 @@ void choices_reset(struct choices *choices, uint64_t seed)
     FP_ASSERT(choices != NULL);
     choices->seed = seed;
     choices->is_bent = false;
+    choices->zeros = false;
     choices->used_count = 0;
     for (size_t i = 0; i < choices->stream_count; i++)
         stream_reset(choices->streams[i]);
@@ -204,6 +206,11 @@ struct choice_stream *choices_stream(struct choices *choices, const char *name)
     return stream;
 }
 
+static bool is_given(const struct choice_stream *stream)
+{
+    return stream->is_replaying || stream->choices->zeros;
+}
+
 /* The next replayed value, made to fit below n. */
 static uint32_t replay_next(struct choice_stream *stream, uint32_t n)
 {
@@ -225,7 +232,7 @@ uint32_t choice_below(struct choice_stream *stream, uint32_t n)
     stream_use(stream);
     if (n == 1)
         return 0;
-    uint32_t value = stream->is_replaying ? replay_next(stream, n) : random_below(stream->state, n);
+    uint32_t value = is_given(stream) ? replay_next(stream, n) : random_below(stream->state, n);
     FP_ASSERT(value < n);
     values_add(&stream->drawn, value);
     return value;
@@ -246,8 +253,8 @@ uint32_t choice_rare(struct choice_stream *stream, uint32_t n, uint32_t per_mill
     stream_use(stream);
     if (n == 1)
         return 0;
-    uint32_t value = stream->is_replaying ? replay_next(stream, n)
-                                          : random_rare(stream->state, n, per_million_nonzero);
+    uint32_t value = is_given(stream) ? replay_next(stream, n)
+                                      : random_rare(stream->state, n, per_million_nonzero);
     FP_ASSERT(value < n);
     values_add(&stream->drawn, value);
     return value;
@@ -282,6 +289,11 @@ void choices_replay(struct choices *choices, const char *name, const uint32_t *v
     stream->replay.count = value_count;
     stream->replay_next = 0;
     stream->is_replaying = true;
+}
+
+void choices_zero_others(struct choices *choices)
+{
+    choices->zeros = true;
 }
 
 bool choices_bent(const struct choices *choices)

@@ -40,6 +40,8 @@ int64_t choice_range(struct choice_stream *stream, int64_t low, int64_t high, ui
  * drawn ones are. Other streams go on drawing from the seed. Before the stream's first draw. */
 void choices_replay(struct choices *choices, const char *stream, const uint32_t *values,
                     size_t value_count);
+/* From now until the next reset streams that are not fed back answer 0. */
+void choices_zero_others(struct choices *choices);
 /* True when some replayed value had to be bent, or was missing: the run is not the recorded one. */
 bool choices_bent(const struct choices *choices);
 

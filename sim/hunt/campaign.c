@@ -349,7 +349,9 @@ static void campaign_begin(struct campaign *campaign, const struct scenario *con
         campaign->hashes[i] =
             fp_alloc(campaign->options->seed_count * sizeof campaign->hashes[i][0]);
     }
-    campaign->progress.total_count = (int64_t)(scenario_count * campaign->options->seed_count);
+    for (size_t i = 0; i < scenario_count; i++)
+        campaign->progress.total_count +=
+            (int64_t)campaign_seed_count(campaign->options, scenarios[i]);
 }
 
 static void campaign_end(struct campaign *campaign)
@@ -396,6 +398,7 @@ static void failure_release(struct campaign_failure *failure)
 {
     free(failure->sentence);
     free(failure->file);
+    free(failure->small_file);
 }
 
 void campaign_report_release(struct campaign_report *report)

@@ -37,7 +37,9 @@ struct campaign_failure {
     const struct invariant *invariant;
     int64_t step;
     char *sentence;
-    char *file; /* NULL: not written */
+    char *file;       /* NULL: not written */
+    char *small_file; /* the scenario that was made of it by shrinking; NULL: none */
+    int64_t small_step;
 };
 /* What came of one scenario. */
 struct campaign_scenario {
@@ -82,6 +84,10 @@ struct campaign_progress {
     const char *scenario; /* one that is being run */
 };
 typedef void campaign_watch(void *self, const struct campaign_progress *progress);
+
+/* How many seeds of it a campaign runs: an explicit scenario is the same run for each. */
+uint64_t campaign_seed_count(const struct campaign_options *options,
+                             const struct scenario *scenario);
 
 /* As many lanes as there are processors. */
 int campaign_lane_count_default(void);

@@ -32,6 +32,12 @@ struct lane {
     bool failed;
 };
 
+uint64_t campaign_seed_count(const struct campaign_options *options,
+                             const struct scenario *scenario)
+{
+    return scenario->is_explicit ? 1 : options->seed_count;
+}
+
 enum failure_kind failure_kind_of(const struct scenario *scenario, enum run_outcome outcome,
                                   const struct invariant *invariant)
 {
@@ -288,7 +294,8 @@ static void work(struct lane *lane)
         uint64_t first = unit / lane->scenario_count * UNIT_SEED_COUNT;
         if (!install(lane, scenario_index))
             return;
-        for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < options->seed_count; i++)
+        uint64_t seed_count = campaign_seed_count(options, lane->scenarios[scenario_index]);
+        for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < seed_count; i++)
             if (may_go_on(lane))
                 run_seed(lane, scenario_index, options->first_seed + i);
         tell_reached(lane, scenario_index);

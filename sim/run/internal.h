@@ -110,6 +110,7 @@ struct fault_host {
 
 struct run_lane {
     struct pg_lane *pg;
+    struct strbuf installed; /* what the database was made for; "": nothing */
     struct choices *choices;
     struct trace *trace;
     struct context_pool *contexts;

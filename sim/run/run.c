@@ -87,6 +87,7 @@ void run_lane_free(struct run_lane *lane)
     context_pool_free(lane->contexts);
     trace_free(lane->trace);
     choices_free(lane->choices);
+    strbuf_release(&lane->installed);
     free(lane);
 }
 
@@ -128,6 +129,18 @@ static bool uses_toxiproxy(const struct scenario *scenario)
     return false;
 }
 
+/* Two scenarios with the same text here need the same database. */
+static void describe_schema(const struct scenario *scenario, const struct pg_schema *schema,
+                            struct strbuf *out)
+{
+    strbuf_printf(out, "%s %d %d %d %d", scenario->strategy->name, schema->standby_count,
+                  schema->crashes, schema->toxiproxy, schema->pool_size);
+    for (size_t i = 0; i < schema->patch_count; i++)
+        strbuf_printf(out, " %s", schema->patches[i]);
+    for (size_t i = 0; i < schema->gate_count; i++)
+        strbuf_printf(out, " gate %s", schema->gates[i]);
+}
+
 enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario,
                           struct strbuf *why)
 {
@@ -150,7 +163,17 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
         .toxiproxy = uses_toxiproxy(scenario),
         .pool_size = scenario->pool_size,
     };
-    return pg_lane_install(lane->pg, &schema, why);
+    struct strbuf wanted = STRBUF_INIT;
+    describe_schema(scenario, &schema, &wanted);
+    enum err err = ERR_OK;
+    if (strcmp(strbuf_str(&wanted), strbuf_str(&lane->installed)) != 0) {
+        strbuf_clear(&lane->installed);
+        err = pg_lane_install(lane->pg, &schema, why);
+        if (err == ERR_OK)
+            strbuf_puts(&lane->installed, strbuf_str(&wanted));
+    }
+    strbuf_release(&wanted);
+    return err;
 }
 
 /* ---- actors ---- */
@@ -454,6 +477,7 @@ static void put_finding(struct run *run, const struct finding *finding)
 {
     struct run_result *result = run->result;
     result->step = finding->step;
+    snprintf(result->kind, sizeof result->kind, "%s", finding->kind);
     strbuf_clear(&result->sentence);
     strbuf_puts(&result->sentence, finding->sentence);
     if (run->unsettled)
@@ -491,6 +515,19 @@ static void feed_back(struct choices *choices, const struct run_replay *replay)
     for (size_t i = 0; i < replay->stream_count; i++)
         choices_replay(choices, replay->streams[i].name, replay->streams[i].values,
                        replay->streams[i].value_count);
+    if (replay->zero_others)
+        choices_zero_others(choices);
+}
+
+/* Of a scenario that is written out: nothing is left to the seed. */
+static void feed_given(struct choices *choices, const struct scenario *scenario)
+{
+    if (!scenario->is_explicit)
+        return;
+    for (size_t i = 0; i < scenario->stream_count; i++)
+        choices_replay(choices, scenario->streams[i].name, scenario->streams[i].values,
+                       scenario->streams[i].value_count);
+    choices_zero_others(choices);
 }
 
 static void prepare(struct run *run, const struct run_replay *replay)
@@ -532,6 +569,7 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
     struct run run = {.lane = lane, .scenario = scenario, .result = result};
     /* The runs of a sweep are all of one schedule; the seed says where the fault strikes. */
     choices_reset(lane->choices, scenario->sweeps ? 0 : seed);
+    feed_given(lane->choices, scenario);
     if (replay)
         feed_back(lane->choices, replay);
     /* What random() and gen_random_uuid() give in the server is a choice as any other: recorded, it

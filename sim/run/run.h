@@ -50,6 +50,7 @@ struct run_result {
     struct run_counts counts;
     const struct invariant *invariant; /* RUN_VIOLATION */
     int64_t step;                      /* of the violation or the difference */
+    char kind[TRACE_KIND_SIZE_MAX];    /* RUN_VIOLATION: of the event; "": none in particular */
     struct strbuf sentence;            /* what happened, or what is still pending, or the trouble */
 };
 void run_result_init(struct run_result *result);
@@ -63,6 +64,7 @@ struct run_replay {
         size_t value_count;
     } * streams;
     size_t stream_count;
+    bool zero_others; /* streams that are not among these answer 0; else they draw from the seed */
     const char *lines;
 };
 

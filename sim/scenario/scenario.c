@@ -75,6 +75,12 @@ const struct field top_fields[] = {
      .required = true,
      .words = expect_forms,
      .about = "what must come of it: nothing breaks, or a violation of that invariant is found"},
+    {.key = "choices",
+     .type = FIELD_MAP,
+     .offset = offsetof(struct top, choices),
+     .about =
+         "what is chosen, by stream: {number: value}, counted from 0; whatever is not named is 0, "
+         "the simplest, and the seed has no say"},
 };
 const size_t top_field_count = FP_COUNT(top_fields);
 
@@ -209,6 +215,7 @@ static void read_root(struct walk *walk, const struct yaml_node *root, struct sc
     read_faults(walk, top.faults, scenario);
     read_invariants(walk, top.invariants, scenario);
     read_expect(walk, top.expect, scenario);
+    read_choices(walk, top.choices, scenario);
 }
 
 static bool root_is_map(const struct yaml_node *root, struct arena *arena, struct diags *diags)

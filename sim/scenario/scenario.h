@@ -23,6 +23,13 @@ struct scenario_fault {
     char *stream_name; /* "fault.0.crash": names its choice stream */
 };
 
+/* Choices that are given rather than drawn: see choices_replay. */
+struct scenario_stream {
+    char *name;
+    uint32_t *values;
+    size_t value_count;
+};
+
 enum expect_kind { EXPECT_PASS, EXPECT_VIOLATION };
 
 struct scenario {
@@ -57,6 +64,9 @@ struct scenario {
     const struct invariant *expect_also[SCENARIO_INVARIANT_COUNT_MAX]; /* may break as well */
     size_t expect_also_count;
     struct workload *workload;
+    bool is_explicit; /* every choice is given, whatever the seed: those of `streams`, the rest 0 */
+    struct scenario_stream *streams;
+    size_t stream_count;
 };
 
 /* Load and check one file. On any mistake returns NULL and `diags` holds all of them, in the order

@@ -21,6 +21,7 @@ struct top {
     const struct yaml_node *scheduling;
     const struct yaml_node *limits;
     const struct yaml_node *expect;
+    const struct yaml_node *choices;
 };
 
 /* The tables, which the reference prints too. */
@@ -48,5 +49,7 @@ void read_faults(struct walk *walk, const struct yaml_node *node, struct scenari
 void read_invariants(struct walk *walk, const struct yaml_node *node, struct scenario *scenario);
 /* After the invariants: only one that is checked can be expected to break. */
 void read_expect(struct walk *walk, const struct yaml_node *node, struct scenario *scenario);
+
+void read_choices(struct walk *walk, const struct yaml_node *node, struct scenario *scenario);
 
 #endif

@@ -410,9 +410,32 @@ static void test_choice_misuse_is_a_harness_bug(void **state)
     assert_int_equal(death_of(replay_after_a_draw).exit_code, EXIT_HARNESS_BUG);
 }
 
+static void test_choice_zero_others_leaves_only_what_is_fed_back(void **state)
+{
+    (void)state;
+    static const uint32_t fed[] = {5, 7};
+    struct choices *choices = choices_new(3);
+    uint32_t values[4];
+    choices_replay(choices, "schedule", fed, 2);
+    choices_zero_others(choices);
+    draw(choices, "schedule", values, 4);
+    assert_int_equal(values[0], 5);
+    assert_int_equal(values[1], 7);
+    assert_int_equal(values[2], 0);
+    draw(choices, "other", values, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(values[i], 0);
+    assert_int_equal(choice_rare(choices_stream(choices, "rare"), 9, 1000000), 0);
+    /* Only until the next run. */
+    choices_reset(choices, 3);
+    assert_int_not_equal(choice_rare(choices_stream(choices, "rare"), 9, 1000000), 0);
+    choices_free(choices);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_choice_zero_others_leaves_only_what_is_fed_back),
         cmocka_unit_test(test_choice_same_seed_draws_the_same),
         cmocka_unit_test(test_choice_seed_1_draws_the_pinned_values),
         cmocka_unit_test(test_choice_another_seed_draws_something_else),

@@ -87,7 +87,9 @@ static void make_caught(void)
                                                             invariants[0],
                                                             131,
                                                             (char *)"two owners",
-                                                            (char *)"out/failures/caught-3.jsonl"};
+                                                            (char *)"out/failures/caught-3.jsonl",
+                                                            NULL,
+                                                            0};
 }
 
 static void make_broken(void)
@@ -103,7 +105,9 @@ static void make_broken(void)
                                                             invariants[1],
                                                             148,
                                                             (char *)"two live locks",
-                                                            NULL};
+                                                            NULL,
+                                                            (char *)"out/failures/b-small.yaml",
+                                                            29};
     scenarios[BROKEN].overrides[0] = (char *)"topology.workers=5";
     scenarios[BROKEN].override_count = 1;
 }
@@ -115,7 +119,7 @@ static void make_others(void)
     items[PENDING].outcomes[RUN_PASS] = 99;
     items[PENDING].outcomes[RUN_UNKNOWN] = 1;
     items[PENDING].first_unknown = (struct campaign_failure){
-        true, FAILURE_UNKNOWN, 8, NULL, 900, (char *)"a job is still PENDING", NULL};
+        true, FAILURE_UNKNOWN, 8, NULL, 900, (char *)"a job is still PENDING", NULL, NULL, 0};
     describe(MISSED, "missed", "weak: no_fencing");
     expect_violation(MISSED);
     items[MISSED].met = false;
@@ -180,6 +184,8 @@ static int release(void **state)
     "VIOLATION of lock_exclusive in broken (hardened), seed 9007199254740993\n"                    \
     "  step 148\n"                                                                                 \
     "  two live locks\n"                                                                           \
+    "  the smallest that still fails, in 29 steps: ./fencepost run "                               \
+    "out/failures/b-small.yaml\n"                                                                  \
     "  ./fencepost replay 'scenarios/it'\\''s one.yaml' --seed 9007199254740993 "                  \
     "--set topology.workers=5\n"                                                                   \
     "\n"                                                                                           \
@@ -268,7 +274,7 @@ static void test_reports_divergence_and_trouble_are_said(void **state)
     items[HELD].met = false;
     items[HELD].diverged_count = 1;
     items[HELD].first_divergence = (struct campaign_failure){
-        true, FAILURE_UNKNOWN, 5, NULL, 12, (char *)"recorded: a\nhappened: b", NULL};
+        true, FAILURE_UNKNOWN, 5, NULL, 12, (char *)"recorded: a\nhappened: b", NULL, NULL, 0};
     report.lane_failed = true;
     strbuf_puts(&report.trouble, "lane 1 ended with signal 9");
     report_terminal(&report, false, &text);
