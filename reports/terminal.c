@@ -324,20 +324,24 @@ static void put_caught(struct strbuf *out, const struct campaign_report *report)
 
 /* ---- what was not expected ---- */
 
+static void put_small(struct strbuf *out, const struct campaign_failure *failure)
+{
+    if (failure->small_file == NULL)
+        return;
+    strbuf_puts(out, "the smallest that still fails: " PROGRAM " run ");
+    put_shell_word(out, failure->small_file);
+    strbuf_printf(out, " (%" PRId64 " steps)\n", failure->small_step);
+}
+
 static void put_finding(struct strbuf *out, const struct scenario *scenario, const char *what,
                         const struct campaign_failure *failure, bool colour)
 {
     strbuf_putc(out, '\n');
+    put_small(out, failure);
     put_coloured(out, colour, marks[MARK_BAD].colour, "%s", what);
     strbuf_printf(out, " in %s (%s), seed %" PRIu64 "\n  step %" PRId64 "\n  %s\n  ",
                   scenario->name, scenario->variant, failure->seed, failure->step,
                   failure->sentence ? failure->sentence : "");
-    if (failure->small_file != NULL) {
-        strbuf_printf(out, "the smallest that still fails, in %" PRId64 " steps: " PROGRAM " run ",
-                      failure->small_step);
-        put_shell_word(out, failure->small_file);
-        strbuf_puts(out, "\n  ");
-    }
     report_replay_command(scenario, failure->seed, failure->file, out);
     strbuf_putc(out, '\n');
 }

@@ -181,11 +181,10 @@ static int release(void **state)
 
 #define FINDINGS_GOLDEN                                                                            \
     "\n"                                                                                           \
+    "the smallest that still fails: ./fencepost run out/failures/b-small.yaml (29 steps)\n"        \
     "VIOLATION of lock_exclusive in broken (hardened), seed 9007199254740993\n"                    \
     "  step 148\n"                                                                                 \
     "  two live locks\n"                                                                           \
-    "  the smallest that still fails, in 29 steps: ./fencepost run "                               \
-    "out/failures/b-small.yaml\n"                                                                  \
     "  ./fencepost replay 'scenarios/it'\\''s one.yaml' --seed 9007199254740993 "                  \
     "--set topology.workers=5\n"                                                                   \
     "\n"                                                                                           \
