@@ -1,5 +1,5 @@
-/* The lock cleanup job, every thirty minutes. Locks of those who have not begun to publish are freed
- * when they are an hour old. Of those who have, the gallery is asked. */
+/* The lock cleanup job, every thirty minutes. Locks of those who have not begun to publish are
+ * freed when they are an hour old. Of those who have, the gallery is asked. */
 #include <string.h>
 
 #include "reference_impl/uuid_lock/uuid_lock.h"

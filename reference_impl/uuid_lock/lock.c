@@ -1,5 +1,5 @@
-/* The lock in a deviation's row: take it, write down what is about to be done, give it back. Each is
- * one statement that commits by itself. */
+/* The lock in a deviation's row: take it, write down what is about to be done, give it back. Each
+ * is one statement that commits by itself. */
 #include <stdlib.h>
 
 #include "reference_impl/uuid_lock/uuid_lock.h"
@@ -44,16 +44,15 @@ static const struct rt_sql *acquire_sql(struct rt *rt)
 enum lock_result lock_acquire(struct rt *rt, struct link *link, struct execution *execution)
 {
     struct rt_rows rows = {0};
-    const char *date =
-        rt_weak(rt, UUID_LOCK_WEAK_LOCKED_AT_BY_APP_CLOCK) ? app_date(rt, 0) : NULL;
+    const char *date = rt_weak(rt, UUID_LOCK_WEAK_LOCKED_AT_BY_APP_CLOCK) ? app_date(rt, 0) : NULL;
     enum lock_result result = LOCK_GOT;
 
     execution->locked_since = rt_mono_now(rt);
     if (rt_weak(rt, UUID_LOCK_WEAK_LOCK_IN_TWO_STATEMENTS))
         result = run(rt, link, &uuid_lock_find_unlocked, PARAMS(execution->id), &rows);
     if (result == LOCK_GOT) {
-        result = run(rt, link, acquire_sql(rt), PARAMS(execution->id, execution->lock_id, date),
-                     &rows);
+        result =
+            run(rt, link, acquire_sql(rt), PARAMS(execution->id, execution->lock_id, date), &rows);
     }
     if (result != LOCK_GOT)
         return result;

@@ -75,10 +75,11 @@ static const struct watched_table watched[] = {
 
 /* The document's, from scheduled to its end in one step, and ours. */
 static const char *const deviation_transitions[][2] = {
-    {"scheduled", "published"},   {"scheduled", "failed"},     {"scheduled", "publishing"},
-    {"publishing", "published"},  {"publishing", "failed"},    {"publishing", "unresolved"},
-    {"unresolved", "published"},  {"unresolved", "failed"},    {"failed", "scheduled"},
-    {NULL, NULL},
+    {"scheduled", "published"},  {"scheduled", "failed"},
+    {"scheduled", "publishing"}, {"publishing", "published"},
+    {"publishing", "failed"},    {"publishing", "unresolved"},
+    {"unresolved", "published"}, {"unresolved", "failed"},
+    {"failed", "scheduled"},     {NULL, NULL},
 };
 static const struct state_machine states[] = {
     {.table = "deviations", .column = "status", .allowed = deviation_transitions},

@@ -22,11 +22,10 @@ static void insert(struct rt *rt, struct link *link, int entry)
     int64_t upload_s = rt_workload_number(rt, "deviations", entry, "upload") / NS_PER_S;
 
     for (int64_t i = 0; i < count; i++) {
-        enum err err =
-            link_exec(rt, link, &uuid_lock_insert_deviation,
-                      PARAMS(deviation_id(rt, entry, i), rt_printf(rt, "%" PRId64, at_s),
-                             rt_printf(rt, "%" PRId64, upload_s)),
-                      NULL);
+        enum err err = link_exec(rt, link, &uuid_lock_insert_deviation,
+                                 PARAMS(deviation_id(rt, entry, i), rt_printf(rt, "%" PRId64, at_s),
+                                        rt_printf(rt, "%" PRId64, upload_s)),
+                                 NULL);
         FP_ASSERT(err == ERR_OK); /* a scenario has each name once */
     }
 }
