@@ -214,6 +214,9 @@ struct strategy {
     size_t effect_count;
     const struct metric *metrics;
     size_t metric_count;
+    /* Those of them that are durations and whose median and maximum a campaign reports, ended by
+     * NULL; NULL: none. */
+    const char *const *summary_metrics;
 };
 
 /* All of them, ended by NULL. */

@@ -113,6 +113,9 @@ static const struct metric metrics[] = {
     {METRIC_STALE_LOCKS, "Locks that the cleanup has freed."},
 };
 
+/* The document's success metrics. Its third, duplicates, is counted by the effects. */
+static const char *const summary_metrics[] = {METRIC_ACQUISITION, METRIC_HELD, NULL};
+
 const struct strategy strategy_uuid_lock = {
     .name = "uuid_lock",
     .about = "a lock in each row: the id of who publishes it, since when, and a version; old locks "
@@ -147,4 +150,5 @@ const struct strategy strategy_uuid_lock = {
     .effect_count = FP_COUNT(effects),
     .metrics = metrics,
     .metric_count = FP_COUNT(metrics),
+    .summary_metrics = summary_metrics,
 };

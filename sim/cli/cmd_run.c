@@ -117,7 +117,7 @@ static const struct option run_options[] = {
     {.name = "verbose",
      .type = OPTION_FLAG,
      .offset = AT(verbose),
-     .about = "also how often each kind of event was reached"},
+     .about = "also how often each kind of event was reached, and what was measured"},
     {.name = "no-color",
      .type = OPTION_FLAG,
      .offset = AT(no_colour),
@@ -284,8 +284,10 @@ static void tell(const struct run_config *config, const struct campaign_report *
         report_terminal_findings(report, colour, &text);
     else
         report_terminal(report, colour, &text);
-    if (config->verbose)
+    if (config->verbose) {
         report_terminal_reached(report, &text);
+        report_terminal_measured(report, &text);
+    }
     if (config->json) {
         fputs(strbuf_str(&text), stderr);
         strbuf_clear(&text);
