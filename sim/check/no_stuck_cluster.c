@@ -1,5 +1,5 @@
-/* Verifies: at the end no resource is in a status that says that somebody is at work on it, or about
- * to be, unless somebody is: a running job with a lock on it that has not expired. Where a strategy
+/* Verifies: at the end no resource is in a status that says that somebody is at work on it, or will
+ * be, unless somebody is: a running job with a lock on it that has not expired. Where a strategy
  * has no jobs, nobody is at work at the end.
  *
  * Does not verify: that the status it was left in is the right one; how long it took; that the
