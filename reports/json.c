@@ -10,6 +10,7 @@
 #include "reports/environment.h"
 #include "reports/sums.h"
 #include "sim/core/json_out.h"
+#include "sim/run/measured.h"
 
 static void put_hex(struct json_out *out, const char *key, uint64_t value)
 {
@@ -99,6 +100,28 @@ static void put_reached(struct json_out *out, const struct tally *reached)
     json_object_end(out);
 }
 
+static void put_measured(struct json_out *out, const struct campaign_scenario *item)
+{
+    struct measured measured;
+    json_key(out, "measured");
+    json_object_begin(out);
+    for (size_t i = 0;
+         item->measured && measured_at(item->scenario->strategy, item->measured, i, &measured);
+         i++) {
+        if (!measured.is_duration) {
+            json_put_int(out, measured.name, measured.count);
+            continue;
+        }
+        json_key(out, measured.name);
+        json_object_begin(out);
+        json_put_int(out, "count", measured.count);
+        put_double(out, "median_s", (double)measured.median_ns / (double)NS_PER_S, 6);
+        put_double(out, "max_s", (double)measured.max_ns / (double)NS_PER_S, 6);
+        json_object_end(out);
+    }
+    json_object_end(out);
+}
+
 static void put_expected(struct json_out *out, const struct campaign_scenario *item)
 {
     struct strbuf text = STRBUF_INIT;
@@ -131,6 +154,7 @@ static void put_scenario(struct json_out *out, const struct campaign_scenario *i
     put_unvisited(out, item);
     put_counts(out, &item->counts);
     put_reached(out, item->reached);
+    put_measured(out, item);
     put_hex(out, "hash", item->hash);
     put_failure(out, "first_failure", &item->first_failure);
     put_failure(out, "first_unknown", &item->first_unknown);

@@ -8,6 +8,8 @@
 #include "faults/fault.h"
 #include "reports/environment.h"
 #include "reports/sums.h"
+#include "sim/core/duration.h"
+#include "sim/run/measured.h"
 
 #define NAME_WIDTH_MAX 48
 #define VARIANT_WIDTH_MAX 48
@@ -415,6 +417,45 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
     }
     put_caught(out, report);
     report_terminal_findings(report, colour, out);
+}
+
+/* ---- what was measured ---- */
+
+static int measured_width(const struct campaign_scenario *item)
+{
+    struct measured measured;
+    int width = 0;
+    for (size_t i = 0; measured_at(item->scenario->strategy, item->measured, i, &measured); i++)
+        width = wider(width, measured.name, NAME_WIDTH_MAX);
+    return width;
+}
+
+static void put_measured(struct strbuf *out, const struct measured *measured, int width)
+{
+    char median[DURATION_TEXT_SIZE], max[DURATION_TEXT_SIZE];
+    strbuf_printf(out, "  %-*s  ", width, measured->name);
+    put_count(out, measured->count);
+    if (measured->is_duration && measured->count > 0)
+        strbuf_printf(out, ", median %s, max %s", duration_text(measured->median_ns, median),
+                      duration_text(measured->max_ns, max));
+    strbuf_putc(out, '\n');
+}
+
+void report_terminal_measured(const struct campaign_report *report, struct strbuf *out)
+{
+    for (size_t i = 0; i < report->scenario_count; i++) {
+        const struct campaign_scenario *item = &report->scenarios[i];
+        const struct strategy *strategy = item->scenario->strategy;
+        struct measured measured;
+        if (!item->measured || !measured_at(strategy, item->measured, 0, &measured))
+            continue;
+        strbuf_printf(out, "\nmeasured in %s (%s), ", item->scenario->name,
+                      item->scenario->variant);
+        put_counted(out, item->seed_count, "seed", "seeds");
+        strbuf_puts(out, ":\n");
+        for (size_t k = 0; measured_at(strategy, item->measured, k, &measured); k++)
+            put_measured(out, &measured, measured_width(item));
+    }
 }
 
 /* ---- what was reached ---- */

@@ -13,6 +13,8 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
 /* How often each kind of event happened, and of jobs, faults and alerts each class, by scenario.
  * For whoever asks whether something was reached at all. */
 void report_terminal_reached(const struct campaign_report *report, struct strbuf *out);
+/* What was measured, by scenario: effects that were done twice, and durations. */
+void report_terminal_measured(const struct campaign_report *report, struct strbuf *out);
 /* The last part alone; nothing when all is as expected. */
 void report_terminal_findings(const struct campaign_report *report, bool colour,
                               struct strbuf *out);

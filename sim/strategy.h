@@ -148,6 +148,25 @@ struct alert_view {
     const char *double_lock_code;
 };
 
+/* A lock that is a column of what it locks. */
+struct row_lock_view {
+    const char *table;
+    const char *lock_column;     /* whose it is; null: nobody's */
+    const char *version_column;  /* counts how often it was taken */
+    const char *status_column;   /* with `unlocked` */
+    const char *const *unlocked; /* statuses in which a row is locked by nobody, ended by NULL */
+};
+
+/* A status that only an operator can end, and the alert that tells him. Its subject is the row's
+ * key, a colon, and the version. */
+struct unresolved_view {
+    const char *table;
+    const char *status_column;
+    const char *status;
+    const char *version_column;
+    const char *alert;
+};
+
 /* Of which rows a status says whether an outside service has done something to them. The row's key
  * is the subject. */
 struct effect_view {
@@ -189,10 +208,15 @@ struct strategy {
     struct resource_view resources;
     struct job_view jobs;
     struct alert_view alerts;
+    struct row_lock_view row_lock;
+    struct unresolved_view unresolved;
     const struct effect_view *effects;
     size_t effect_count;
     const struct metric *metrics;
     size_t metric_count;
+    /* Those of them that are durations and whose median and maximum a campaign reports, ended by
+     * NULL; NULL: none. */
+    const char *const *summary_metrics;
 };
 
 /* All of them, ended by NULL. */

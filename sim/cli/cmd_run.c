@@ -125,7 +125,7 @@ static const struct option run_options[] = {
     {.name = "verbose",
      .type = OPTION_FLAG,
      .offset = AT(verbose),
-     .about = "also how often each kind of event was reached"},
+     .about = "also how often each kind of event was reached, and what was measured"},
     {.name = "no-color",
      .type = OPTION_FLAG,
      .offset = AT(no_colour),
@@ -340,8 +340,10 @@ static void tell(const struct run_config *config, const struct campaign_report *
         report_terminal_findings(report, colour, &text);
     else
         report_terminal(report, colour, &text);
-    if (config->verbose)
+    if (config->verbose) {
         report_terminal_reached(report, &text);
+        report_terminal_measured(report, &text);
+    }
     if (config->json) {
         fputs(strbuf_str(&text), stderr);
         strbuf_clear(&text);

@@ -92,11 +92,10 @@ static void take_record(struct campaign *campaign, const struct record *record)
     campaign->progress.scenario = item->scenario->name;
 }
 
-static void take_reached(struct campaign *campaign, const struct record *record)
+static void take_tally(struct tally **tally, const struct record *record)
 {
-    struct campaign_scenario *item = &campaign->report->scenarios[record->scenario_index];
-    if (!item->reached)
-        item->reached = tally_new();
+    if (!*tally)
+        *tally = tally_new();
     for (const char *line = record->sentence; *line != '\0';) {
         char key[TALLY_KEY_SIZE_MAX];
         char *name;
@@ -104,7 +103,7 @@ static void take_reached(struct campaign *campaign, const struct record *record)
         size_t size = strcspn(name, "\n");
         FP_ASSERT(name[0] == ' ' && name[size] == '\n' && size <= sizeof key);
         snprintf(key, sizeof key, "%.*s", (int)size - 1, name + 1);
-        tally_add(item->reached, key, count);
+        tally_add(*tally, key, count);
         line = name + size + 1;
     }
 }
@@ -119,6 +118,7 @@ static void note_trouble(struct campaign *campaign, const char *text)
 
 static void take_message(struct campaign *campaign, const struct record *record)
 {
+    struct campaign_scenario *item = &campaign->report->scenarios[record->scenario_index];
     switch (record->kind) {
     case RECORD_RUN:
         take_record(campaign, record);
@@ -130,7 +130,10 @@ static void take_message(struct campaign *campaign, const struct record *record)
         note_trouble(campaign, record->sentence);
         break;
     case RECORD_REACHED:
-        take_reached(campaign, record);
+        take_tally(&item->reached, record);
+        break;
+    case RECORD_MEASURED:
+        take_tally(&item->measured, record);
         break;
     }
 }
@@ -408,6 +411,7 @@ void campaign_report_release(struct campaign_report *report)
         failure_release(&report->scenarios[i].first_unknown);
         failure_release(&report->scenarios[i].first_divergence);
         tally_free(report->scenarios[i].reached);
+        tally_free(report->scenarios[i].measured);
     }
     free(report->scenarios);
     strbuf_release(&report->trouble);

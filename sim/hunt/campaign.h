@@ -52,6 +52,7 @@ struct campaign_scenario {
     uint64_t hash;                         /* over the hashes of its seeds in their order */
     struct run_counts counts;              /* summed */
     struct tally *reached;                 /* summed; NULL: no seed was run */
+    struct tally *measured;                /* the same, see sim/run/measured.h */
     struct campaign_failure first_failure; /* of RUN_VIOLATION */
     struct campaign_failure first_unknown; /* of RUN_UNKNOWN and RUN_INFRASTRUCTURE */
     struct campaign_failure first_divergence;

@@ -27,8 +27,8 @@ struct lane {
     struct pg_server *server;
     struct pg_lane *pg;
     struct run_lane *runs;
-    size_t installed;      /* scenario_count: none */
-    struct tally *reached; /* by the seeds of the installed scenario, not told yet */
+    size_t installed;                 /* scenario_count: none */
+    struct tally *reached, *measured; /* by the seeds of the installed scenario, not told yet */
     bool failed;
 };
 
@@ -116,9 +116,9 @@ static void wait_for_others(struct lane *lane)
         realtime_sleep_ns(NS_PER_MS);
 }
 
-/* ---- what was reached ---- */
+/* ---- what was reached and measured ---- */
 
-static bool send_reached(struct lane *lane, struct record *record, size_t *size)
+static bool send_tally(struct lane *lane, struct record *record, size_t *size)
 {
     record->sentence[*size] = '\0';
     *size = 0;
@@ -126,27 +126,27 @@ static bool send_reached(struct lane *lane, struct record *record, size_t *size)
 }
 
 /* Summed here and told now and then: the parent adds it up, so it does not matter whose it was. */
-static void tell_reached(struct lane *lane, size_t scenario_index)
+static void tell_tally(struct lane *lane, size_t scenario_index, enum record_kind kind,
+                       struct tally *tally)
 {
     static struct record record;
     size_t size = 0;
     memset(&record, 0, offsetof(struct record, sentence));
-    record.kind = RECORD_REACHED;
+    record.kind = kind;
     record.scenario_index = (uint32_t)scenario_index;
-    for (size_t i = 0; i < tally_size(lane->reached); i++) {
+    for (size_t i = 0; i < tally_size(tally); i++) {
         char line[TALLY_KEY_SIZE_MAX + 32];
-        int line_size =
-            snprintf(line, sizeof line, "%lld %s\n", (long long)tally_count(lane->reached, i),
-                     tally_key(lane->reached, i));
+        int line_size = snprintf(line, sizeof line, "%lld %s\n", (long long)tally_count(tally, i),
+                                 tally_key(tally, i));
         FP_ASSERT(line_size > 0 && (size_t)line_size < sizeof line);
         if (size + (size_t)line_size >= sizeof record.sentence)
-            send_reached(lane, &record, &size);
+            send_tally(lane, &record, &size);
         memcpy(record.sentence + size, line, (size_t)line_size);
         size += (size_t)line_size;
     }
-    if (size > 0 && !send_reached(lane, &record, &size))
+    if (size > 0 && !send_tally(lane, &record, &size))
         lane->failed = true;
-    tally_clear(lane->reached);
+    tally_clear(tally);
 }
 
 /* ---- seeds ---- */
@@ -259,6 +259,7 @@ static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
     run_result_init(&result);
     run_one(lane->runs, scenario, seed, NULL, &result);
     tally_add_all(lane->reached, run_lane_reached(lane->runs));
+    tally_add_all(lane->measured, run_lane_measured(lane->runs));
     if (result.outcome == RUN_VIOLATION || result.outcome == RUN_UNKNOWN)
         keep_failure(lane, scenario_index, &result);
     bool checked =
@@ -298,7 +299,8 @@ static void work(struct lane *lane)
         for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < seed_count; i++)
             if (may_go_on(lane))
                 run_seed(lane, scenario_index, options->first_seed + i);
-        tell_reached(lane, scenario_index);
+        tell_tally(lane, scenario_index, RECORD_REACHED, lane->reached);
+        tell_tally(lane, scenario_index, RECORD_MEASURED, lane->measured);
     }
 }
 
@@ -321,7 +323,8 @@ void lane_process(const struct campaign_options *options, const struct scenario 
                         .socket = socket,
                         .parent = getppid(),
                         .installed = scenario_count,
-                        .reached = tally_new()};
+                        .reached = tally_new(),
+                        .measured = tally_new()};
     lane_process_guard();
     if (lane_open(&lane, index)) {
         wait_for_others(&lane);
@@ -329,5 +332,6 @@ void lane_process(const struct campaign_options *options, const struct scenario 
     }
     lane_close(&lane);
     tally_free(lane.reached);
+    tally_free(lane.measured);
     close(socket);
 }

@@ -7,8 +7,9 @@
 #define RECORD_TEXT_SIZE_MAX 4096
 
 /* RECORD_READY: what the lane's server runs on, as record_put_environment writes it.
- * RECORD_REACHED: lines of a count, a space and what was reached so often, of one scenario. */
-enum record_kind { RECORD_RUN, RECORD_READY, RECORD_TROUBLE, RECORD_REACHED };
+ * RECORD_REACHED, RECORD_MEASURED: a tally of one scenario, in lines of a count, a space and a key.
+ */
+enum record_kind { RECORD_RUN, RECORD_READY, RECORD_TROUBLE, RECORD_REACHED, RECORD_MEASURED };
 
 struct record {
     enum record_kind kind;

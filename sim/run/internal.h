@@ -120,6 +120,7 @@ struct run_lane {
     struct service *service;
     struct metrics *metrics;
     struct tally *reached;
+    struct tally *measured;
 };
 
 /* How many connections there may be. */

@@ -8,6 +8,7 @@
 #include "sim/core/walltext.h"
 #include "sim/run/healing.h"
 #include "sim/run/internal.h"
+#include "sim/run/measured.h"
 #include "sim/run/servers.h"
 
 /* When a waiter was parked too late the run is repeated with a patient server. */
@@ -71,6 +72,7 @@ struct run_lane *run_lane_new(struct pg_lane *pg)
     lane->service = service_new();
     lane->metrics = metrics_new();
     lane->reached = tally_new();
+    lane->measured = tally_new();
     return lane;
 }
 
@@ -79,6 +81,7 @@ void run_lane_free(struct run_lane *lane)
     if (!lane)
         return;
     tally_free(lane->reached);
+    tally_free(lane->measured);
     metrics_free(lane->metrics);
     service_free(lane->service);
     store_free(lane->store);
@@ -104,6 +107,11 @@ const struct choices *run_lane_choices(const struct run_lane *lane)
 const struct tally *run_lane_reached(const struct run_lane *lane)
 {
     return lane->reached;
+}
+
+const struct tally *run_lane_measured(const struct run_lane *lane)
+{
+    return lane->measured;
 }
 
 void run_lane_metrics(const struct run_lane *lane, struct strbuf *out)
@@ -558,6 +566,7 @@ static void prepare(struct run *run, const struct run_replay *replay)
     run->checks = checks_new(run->scenario->invariants, run->scenario->invariant_count, &setup);
     trace_observe(lane->trace, checks_event, run->checks);
     tally_clear(lane->reached);
+    tally_clear(lane->measured);
     trace_observe(lane->trace, on_event, run);
     run->harness = proc_new(run->sched, "harness");
     run->servers = servers_new();
@@ -583,6 +592,7 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
     play(&run);
     conclude(&run);
     tally_kinds(lane->reached, lane->trace);
+    measured_take(scenario->strategy, lane->metrics, lane->service, lane->measured);
     seam_service_end(&run);
     seam_cloud_end(&run);
     seam_queue_end(&run);

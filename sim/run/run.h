@@ -86,6 +86,8 @@ const struct trace *run_lane_trace(const struct run_lane *lane);
 const struct choices *run_lane_choices(const struct run_lane *lane);
 /* What it reached: how often each kind of event happened, and more (see tally.h). */
 const struct tally *run_lane_reached(const struct run_lane *lane);
+/* What it measured: see measured.h. */
+const struct tally *run_lane_measured(const struct run_lane *lane);
 /* What a monitoring system has collected, in Prometheus' text format. */
 void run_lane_metrics(const struct run_lane *lane, struct strbuf *out);
 

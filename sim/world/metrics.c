@@ -35,6 +35,7 @@ struct sample {
     int64_t t_ns;
     size_t family;
     int64_t add;
+    int64_t duration_ns; /* of a histogram */
 };
 
 struct alert {
@@ -203,6 +204,7 @@ bool metrics_observe(struct metrics *metrics, int64_t now_ns, const char *name, 
     struct series *series = add(metrics, family, label ? value : "", 1);
     if (!series)
         return false;
+    metrics->samples[metrics->sample_count - 1].duration_ns = duration_ns;
     series->sum_ns = world_later_ns(series->sum_ns, duration_ns);
     for (size_t i = 0; i < BUCKET_COUNT; i++)
         if (duration_ns <= bucket_s[i] * NS_PER_S)
@@ -226,6 +228,16 @@ int64_t metrics_sum(const struct metrics *metrics, int64_t now_ns, const char *n
             sum += sample->add;
     }
     return sum;
+}
+
+void metrics_each_duration(const struct metrics *metrics, const char *name,
+                           metrics_duration_hook *hook, void *self)
+{
+    const struct family *family = find_family(metrics, name);
+
+    for (size_t i = 0; family && family->histogram && i < metrics->sample_count; i++)
+        if (&metrics->families[metrics->samples[i].family] == family)
+            hook(self, metrics->samples[i].duration_ns);
 }
 
 /* ---- alerts ---- */

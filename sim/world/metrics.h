@@ -45,6 +45,11 @@ bool metrics_alert_clear(struct metrics *metrics, int64_t now_ns, const char *al
 
 /* ---- what reports and checks use ---- */
 
+/* Every duration that was observed of this name, over all labels, in the order of their coming. */
+typedef void metrics_duration_hook(void *self, int64_t duration_ns);
+void metrics_each_duration(const struct metrics *metrics, const char *name,
+                           metrics_duration_hook *hook, void *self);
+
 /* Every alert that ever fired, in the order of firing; the same one twice when it was cleared in
  * between. Text belongs to the metrics. */
 struct metrics_alert_view {

@@ -143,6 +143,25 @@ int service_running_count(const struct service *service)
     return service->running_count;
 }
 
+static bool is_same_effect(const struct service_call *a, const struct service_call *b)
+{
+    return strcmp(a->subject, b->subject) == 0 && strcmp(a->op, b->op) == 0 &&
+           strcmp(a->service, b->service) == 0;
+}
+
+int service_duplicate_count(const struct service *service)
+{
+    int count = 0;
+    for (size_t i = 0; i < service->call_count; i++) {
+        bool is_first = true;
+        for (size_t j = 0; j < i && is_first; j++)
+            is_first = !has_happened(&service->calls[j]) ||
+                       !is_same_effect(&service->calls[j], &service->calls[i]);
+        count += has_happened(&service->calls[i]) && !is_first;
+    }
+    return count;
+}
+
 /* ---- a call begins ---- */
 
 static enum err refusal_of(enum service_fault fault)

@@ -77,5 +77,7 @@ void service_advance(struct service *service, int64_t now_ns);
 /* When the next running call ends; -1: none is running. */
 int64_t service_next_end_ns(const struct service *service);
 int service_running_count(const struct service *service);
+/* How many effects there were beyond the first of the same kind on the same subject. */
+int service_duplicate_count(const struct service *service);
 
 #endif

@@ -24,11 +24,14 @@ static const char *const fixture_lock_columns[] = {"token", "expires_at", NULL};
 static const char *const fixture_job_columns[] = {"cluster_id", "type", "status",     "error_code",
                                                   "group",      "root", "started_at", NULL};
 static const char *const fixture_cluster_columns[] = {"status", "token", NULL};
+static const char *const fixture_piece_columns[] = {"status", "lock_id", "version", NULL};
 static const struct watched_table fixture_watched[] = {
     {.table = "clusters", .key = fixture_id, .columns = fixture_cluster_columns},
     {.table = "jobs", .key = fixture_id, .columns = fixture_job_columns},
     {.table = "locks", .key = fixture_lock_key, .columns = fixture_lock_columns},
+    {.table = "pieces", .key = fixture_id, .columns = fixture_piece_columns},
 };
+static const char *const fixture_unlocked[] = {"done", "failed", NULL};
 
 static const char *const fixture_cluster_edges[][2] = {
     {"PENDING", "CREATING"}, {"READY", "DESTROYING"}, {NULL, NULL}};
@@ -110,6 +113,16 @@ static const struct strategy fixture_strategy = {
                .lockless_code = "LOCK_LOST",
                .double_lock = "Double",
                .double_lock_code = "HELD_TWICE"},
+    .row_lock = {.table = "pieces",
+                 .lock_column = "lock_id",
+                 .version_column = "version",
+                 .status_column = "status",
+                 .unlocked = fixture_unlocked},
+    .unresolved = {.table = "pieces",
+                   .status_column = "status",
+                   .status = "unclear",
+                   .version_column = "version",
+                   .alert = "Unclear"},
     .effects = fixture_effects,
     .effect_count = FP_COUNT(fixture_effects),
 };
@@ -193,6 +206,27 @@ static inline void lock(const char *op, const char *of, const char *for_job, con
     walltext_format(VIRTUAL_EPOCH_NS + expires_ns, expires);
     trace_event(fixture.trace, "row", "worker-1", "table", "locks", "op", op, "cluster_id", of,
                 "job_id", for_job, "token", token, "expires_at", expires, NULL);
+}
+
+/* A piece with its lock; `was_lock` and `was_version` are told when they differ. */
+static inline void piece(const char *id, const char *status, const char *was_lock, const char *lock,
+                         const char *was_version, const char *version)
+{
+    bool is_same_lock = was_lock == lock || (was_lock && lock && strcmp(was_lock, lock) == 0);
+
+    next_commit();
+    trace_begin(fixture.trace, "row", "worker-1");
+    trace_text(fixture.trace, "table", "pieces");
+    trace_text(fixture.trace, "op", "update");
+    trace_text(fixture.trace, "id", id);
+    trace_text(fixture.trace, "status", status);
+    trace_text(fixture.trace, "lock_id", lock);
+    trace_text(fixture.trace, "version", version);
+    if (!is_same_lock)
+        trace_text(fixture.trace, "was.lock_id", was_lock);
+    if (strcmp(was_version, version) != 0)
+        trace_text(fixture.trace, "was.version", was_version);
+    trace_end(fixture.trace);
 }
 
 static inline void end_run(bool at_rest)

@@ -70,6 +70,27 @@ static void test_no_stuck_cluster_strange_status_is_unknown(void **state)
     assert_int_equal(checks_verdict(fixture.checks), VERDICT_UNKNOWN);
 }
 
+/* Without jobs nobody can be at work at the end. */
+static void test_no_stuck_cluster_without_jobs_in_progress_fails(void **state)
+{
+    struct strategy strategy = fixture_strategy;
+    const struct invariant *list[] = {invariant_find(CHECK_FIXTURE_INVARIANT)};
+    const struct check_setup setup = {.strategy = &strategy, .db_epoch_ns = VIRTUAL_EPOCH_NS};
+    (void)state;
+    memset(&strategy.jobs, 0, sizeof strategy.jobs);
+    assert_false(list[0]->applies(&strategy)); /* locks that are for jobs which it does not have */
+    memset(&strategy.lock, 0, sizeof strategy.lock);
+    assert_true(list[0]->applies(&strategy));
+    trace_reset(fixture.trace); /* its observer goes */
+    checks_free(fixture.checks);
+    fixture.checks = checks_new(list, 1, &setup);
+    trace_observe(fixture.trace, checks_event, fixture.checks);
+    cluster("insert", "demo", "READY", NULL);
+    cluster("insert", "other", "CREATING", NULL);
+    end_run(true);
+    assert_broken("other is stuck: it is CREATING at the end");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +101,7 @@ int main(void)
         CHECK_TEST(test_no_stuck_cluster_job_has_ended_fails),
         CHECK_TEST(test_no_stuck_cluster_lock_is_on_another_fails),
         CHECK_TEST(test_no_stuck_cluster_strange_status_is_unknown),
+        CHECK_TEST(test_no_stuck_cluster_without_jobs_in_progress_fails),
     };
     return cmocka_run_group_tests_name("no_stuck_cluster", tests, NULL, NULL);
 }

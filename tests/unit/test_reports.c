@@ -22,7 +22,13 @@ static struct scenario scenarios[ITEM_COUNT];
 static struct campaign_scenario items[ITEM_COUNT];
 static struct campaign_report report;
 static struct strbuf text;
-static struct tally *reached;
+static struct tally *reached, *measured;
+static const struct effect_view effects[] = {{.service = "post", .op = "send"}};
+static const char *const summary_metrics[] = {"held_seconds", NULL};
+static const struct strategy measuring = {.name = "measuring",
+                                          .effects = effects,
+                                          .effect_count = FP_COUNT(effects),
+                                          .summary_metrics = summary_metrics};
 
 static void describe(int index, const char *name, const char *variant)
 {
@@ -72,6 +78,11 @@ static void make_held(void)
     tally_clear(reached);
     tally_add(reached, "rest", 100);
     tally_add(reached, "jobs CREATE FAILED QUOTA", 12345);
+    items[HELD].measured = measured;
+    tally_clear(measured);
+    tally_add(measured, "duplicate_effects", 2);
+    tally_add(measured, "held_seconds 000000000020000", 3);
+    tally_add(measured, "held_seconds 000000090000000", 2);
 }
 
 static void make_caught(void)
@@ -129,8 +140,10 @@ static void make_others(void)
 static int make(void **state)
 {
     (void)state;
-    if (!reached)
+    if (!reached) {
         reached = tally_new();
+        measured = tally_new();
+    }
     make_held();
     make_caught();
     make_broken();
@@ -152,6 +165,7 @@ static int release(void **state)
     strbuf_release(&text);
     strbuf_release(&report.trouble);
     tally_free(reached);
+    tally_free(measured);
     return 0;
 }
 
@@ -218,6 +232,18 @@ static void test_reports_reached_lists_what_was(void **state)
     assert_string_equal(strbuf_str(&text), "\nreached in held (hardened), 100 seeds:\n"
                                            "  jobs CREATE FAILED QUOTA  12,345\n"
                                            "  rest                      100\n");
+}
+
+static void test_reports_measured_of_those_who_measure(void **state)
+{
+    (void)state;
+    report_terminal_measured(&report, &text);
+    assert_string_equal(strbuf_str(&text), ""); /* the strategy has nothing to measure */
+    scenarios[HELD].strategy = &measuring;
+    report_terminal_measured(&report, &text);
+    assert_string_equal(strbuf_str(&text), "\nmeasured in held (hardened), 100 seeds:\n"
+                                           "  duplicate_effects  2\n"
+                                           "  held_seconds       5, median 20ms, max 1m30s\n");
 }
 
 static void test_reports_all_as_expected_gives_no_findings(void **state)
@@ -391,6 +417,7 @@ static void test_reports_json_has_every_field_of_the_design(void **state)
                                        "first_failure",
                                        "first_unknown",
                                        "reached",
+                                       "measured",
                                        "faults_without_chance",
                                        NULL};
     static const char *const counts[] = {"contended", "parked",  "deadlocks", "ghosts",
@@ -420,6 +447,25 @@ static json_int_t number_at(const json_t *object, const char *key)
 {
     assert_true(json_is_integer(json_object_get(object, key)));
     return json_integer_value(json_object_get(object, key));
+}
+
+static void test_reports_json_has_what_was_measured(void **state)
+{
+    (void)state;
+    scenarios[HELD].strategy = &measuring;
+    report_json(&report, &text);
+    json_t *root = parse();
+    const json_t *list = json_object_get(root, "scenarios");
+    const json_t *figures = json_object_get(json_array_get(list, HELD), "measured");
+    const json_t *held = json_object_get(figures, "held_seconds");
+    assert_int_equal(json_object_size(figures), 2);
+    assert_int_equal(number_at(figures, "duplicate_effects"), 2);
+    assert_int_equal(number_at(held, "count"), 5);
+    assert_true(json_real_value(json_object_get(held, "median_s")) == 0.02);
+    assert_true(json_real_value(json_object_get(held, "max_s")) == 90.0);
+    assert_int_equal(json_object_size(json_object_get(json_array_get(list, CAUGHT), "measured")),
+                     0);
+    json_decref(root);
 }
 
 static void test_reports_json_values_are_those_of_the_report(void **state)
@@ -657,6 +703,8 @@ int main(void)
         cmocka_unit_test_setup(test_reports_terminal_is_the_golden_text, make),
         cmocka_unit_test_setup(test_reports_findings_alone_are_the_last_part, make),
         cmocka_unit_test_setup(test_reports_reached_lists_what_was, make),
+        cmocka_unit_test_setup(test_reports_measured_of_those_who_measure, make),
+        cmocka_unit_test_setup(test_reports_json_has_what_was_measured, make),
         cmocka_unit_test_setup(test_reports_all_as_expected_gives_no_findings, make),
         cmocka_unit_test_setup(test_reports_colour_is_there_only_when_asked, make),
         cmocka_unit_test_setup(test_reports_other_violation_than_expected_is_a_violation, make),

@@ -219,6 +219,24 @@ static void test_service_is_empty_after_a_reset(void **state)
     assert_int_equal(call.id, 1);
 }
 
+static void test_service_counts_what_was_done_twice(void **state)
+{
+    struct fixture *fixture = *state;
+    struct service_call call;
+    struct rt_service_request plain = publish("d1", NULL, 0), other = publish("d2", NULL, 0);
+    struct rt_service_request keyed = publish("d3", "k", 0);
+
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(begin(fixture, 0, &plain, SERVICE_FAULT_NONE, &call), ERR_OK);
+        assert_int_equal(begin(fixture, 0, &keyed, SERVICE_FAULT_NONE, &call), ERR_OK);
+    }
+    assert_int_equal(begin(fixture, 0, &plain, SERVICE_FAULT_REQUEST_LOST, &call), ERR_OK);
+    assert_int_equal(begin(fixture, 0, &other, SERVICE_FAULT_REPLY_LOST, &call), ERR_OK);
+    assert_int_equal(service_duplicate_count(fixture->service), 0); /* all are under way */
+    service_advance(fixture->service, NS_PER_HOUR);
+    assert_int_equal(service_duplicate_count(fixture->service), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +252,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_service_lost_reply_is_a_timeout_with_effect, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_service_is_empty_after_a_reset, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_service_counts_what_was_done_twice, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
