@@ -19,7 +19,7 @@ static const struct role roles[] = {
 
 #define TAKES_FIELD(words)                                                                         \
     {                                                                                              \
-        .key = "takes", .type = VALUE_DURATION, .low = NS_PER_MS, .high = CALL_LONGEST_NS,         \
+        .key = "takes", .type = VALUE_DURATION, .low = 0, .high = CALL_LONGEST_NS,                 \
         .fallback = "20s", .about = words                                                          \
     }
 
