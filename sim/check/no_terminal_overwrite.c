@@ -6,8 +6,7 @@
  * that the row is not deleted. */
 #include <string.h>
 
-#include "sim/check/check.h"
-#include "sim/check/views.h"
+#include "sim/check/status_changes.h"
 
 static bool no_terminal_overwrite_applies(const struct strategy *strategy)
 {
@@ -26,27 +25,17 @@ static bool is_terminal(const struct state_machine *states, const char *status)
 }
 
 static void judge(struct check *check, const struct event *event,
-                  const struct state_machine *states)
+                  const struct status_change *change)
 {
-    const struct watched_table *watched = watched_find(check_setup(check)->strategy, states->table);
-    const char *from = value_before(event, states->column);
-    const char *to = event_text(event, states->column);
-    const char *key = watched != NULL ? event_text(event, watched->key[0]) : NULL;
-
-    if (from == NULL || to == NULL || strcmp(from, to) == 0 || !is_terminal(states, from))
-        return;
-    check_fail(check, event, "%s took %s %s from %s to %s at %s, though %s was the last word",
-               event->who != NULL ? event->who : "somebody", states->table,
-               key != NULL ? key : "a row", from, to, check_time_text(check, event->t_ns), from);
+    if (is_terminal(change->states, change->from))
+        check_fail(check, event, "%s took %s %s from %s to %s at %s, though %s was the last word",
+                   change->who, change->states->table, change->key, change->from, change->to,
+                   check_time_text(check, event->t_ns), change->from);
 }
 
 static void no_terminal_overwrite_event(struct check *check, const struct event *event)
 {
-    const struct strategy *strategy = check_setup(check)->strategy;
-
-    for (size_t i = 0; i < strategy->state_count; i++)
-        if (is_commit_of(event, strategy->states[i].table))
-            judge(check, event, &strategy->states[i]);
+    status_change_judge(check, event, judge);
 }
 
 const struct invariant invariant_no_terminal_overwrite = {
