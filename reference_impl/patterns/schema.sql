@@ -84,4 +84,4 @@ WHERE status IN ('PROCESSING', 'EXECUTING');
 
 -- The aggregates ask for the items of a parent.
 CREATE INDEX idx_queue_items_parent
-ON queue_items(parent_id, status);
+ON queue_items(parent_id);
