@@ -88,6 +88,7 @@ struct state_machine {
     const char *table;
     const char *column;
     const char *const (*allowed)[2]; /* from, to; ended by {NULL, NULL} */
+    const char *const *terminal; /* statuses that are the last word, ended by NULL; NULL: none */
 };
 
 /* How the table of resources reads. Its key has one column. */
@@ -178,6 +179,33 @@ struct effect_view {
         *undone; /* those that say that it was not, ended by NULL; NULL: none says so */
 };
 
+/* Work that must end done, unless the service has refused it for good. */
+struct work_view {
+    const struct effect_view *effect; /* what is done to which rows */
+    const char *failed;               /* the status of what the service has refused */
+};
+
+/* What is created by idempotency key. */
+struct create_view {
+    const char *table;          /* of what is created; its key has one column */
+    const char *key_column;     /* the idempotency key */
+    const char *content_column; /* what was asked for; NULL: it is not compared */
+    const char *answer_event; /* a caller has its answer: `key`, `content` as it asked, and `id` */
+};
+
+/* How many rows of another table a row has, all of them or those of a status. */
+struct aggregate_count {
+    const char *column; /* where the number stands */
+    const char *status; /* of the rows that it counts; NULL: all */
+};
+struct aggregate_view {
+    const char *table; /* of the rows with the numbers; its key has one column */
+    const char *source_table;
+    const char *parent_column;            /* of the source: whose it is */
+    const char *status_column;            /* of the source */
+    const struct aggregate_count *counts; /* ended by a NULL column */
+};
+
 /* A metric that the strategy's actors count or observe, for the reader of an exposition. */
 struct metric {
     const char *name;
@@ -212,6 +240,10 @@ struct strategy {
     struct unresolved_view unresolved;
     const struct effect_view *effects;
     size_t effect_count;
+    const struct work_view *works;
+    size_t work_count;
+    struct create_view creates;
+    struct aggregate_view aggregate;
     const struct metric *metrics;
     size_t metric_count;
     /* Those of them that are durations and whose median and maximum a campaign reports, ended by

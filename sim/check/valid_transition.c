@@ -6,8 +6,7 @@
  * again. */
 #include <string.h>
 
-#include "sim/check/check.h"
-#include "sim/check/views.h"
+#include "sim/check/status_changes.h"
 
 static bool valid_transition_applies(const struct strategy *strategy)
 {
@@ -23,30 +22,16 @@ static bool is_allowed(const struct state_machine *states, const char *from, con
 }
 
 static void judge(struct check *check, const struct event *event,
-                  const struct state_machine *states)
+                  const struct status_change *change)
 {
-    const struct watched_table *watched = watched_find(check_setup(check)->strategy, states->table);
-    const char *from = value_before(event, states->column);
-    const char *to = event_text(event, states->column);
-    const char *op = event_text(event, "op");
-
-    if (from == NULL || to == NULL || strcmp(from, to) == 0 || is_allowed(states, from, to))
-        return;
-    if (op != NULL && strcmp(op, "delete") == 0)
-        return;
-    const char *key = watched != NULL ? event_text(event, watched->key[0]) : NULL;
-    check_fail(check, event, "%s took %s from %s to %s at %s, which no job may do",
-               event->who != NULL ? event->who : "somebody", key != NULL ? key : "a row", from, to,
-               check_time_text(check, event->t_ns));
+    if (!is_allowed(change->states, change->from, change->to))
+        check_fail(check, event, "%s took %s from %s to %s at %s, which no job may do", change->who,
+                   change->key, change->from, change->to, check_time_text(check, event->t_ns));
 }
 
 static void valid_transition_event(struct check *check, const struct event *event)
 {
-    const struct strategy *strategy = check_setup(check)->strategy;
-
-    for (size_t i = 0; i < strategy->state_count; i++)
-        if (is_commit_of(event, strategy->states[i].table))
-            judge(check, event, &strategy->states[i]);
+    status_change_judge(check, event, judge);
 }
 
 const struct invariant invariant_valid_transition = {

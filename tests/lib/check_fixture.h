@@ -25,20 +25,28 @@ static const char *const fixture_job_columns[] = {"cluster_id", "type", "status"
                                                   "group",      "root", "started_at", NULL};
 static const char *const fixture_cluster_columns[] = {"status", "token", NULL};
 static const char *const fixture_piece_columns[] = {"status", "lock_id", "version", NULL};
+static const char *const fixture_order_columns[] = {"key", "content", NULL};
+static const char *const fixture_total_columns[] = {"jobs", "failed", NULL};
 static const struct watched_table fixture_watched[] = {
     {.table = "clusters", .key = fixture_id, .columns = fixture_cluster_columns},
     {.table = "jobs", .key = fixture_id, .columns = fixture_job_columns},
     {.table = "locks", .key = fixture_lock_key, .columns = fixture_lock_columns},
     {.table = "pieces", .key = fixture_id, .columns = fixture_piece_columns},
+    {.table = "orders", .key = fixture_id, .columns = fixture_order_columns},
+    {.table = "totals", .key = fixture_id, .columns = fixture_total_columns},
 };
 static const char *const fixture_unlocked[] = {"done", "failed", NULL};
 
 static const char *const fixture_cluster_edges[][2] = {
     {"PENDING", "CREATING"}, {"READY", "DESTROYING"}, {NULL, NULL}};
 static const char *const fixture_job_edges[][2] = {{"PENDING", "RUNNING"}, {NULL, NULL}};
+static const char *const fixture_terminal[] = {"SUCCEEDED", "FAILED", NULL};
 static const struct state_machine fixture_states[] = {
-    {"clusters", "status", fixture_cluster_edges},
-    {"jobs", "status", fixture_job_edges},
+    {.table = "clusters", .column = "status", .allowed = fixture_cluster_edges},
+    {.table = "jobs",
+     .column = "status",
+     .allowed = fixture_job_edges,
+     .terminal = fixture_terminal},
 };
 static const struct resource_status fixture_statuses[] = {
     {.name = "PENDING"},
@@ -63,6 +71,15 @@ static const struct effect_view fixture_effects[] = {
      .status_column = "status",
      .done = "SUCCEEDED",
      .undone = fixture_undone},
+};
+
+static const struct work_view fixture_works[] = {
+    {.effect = &fixture_effects[0], .failed = "FAILED"},
+};
+static const struct aggregate_count fixture_counts[] = {
+    {"jobs", NULL},
+    {"failed", "FAILED"},
+    {NULL, NULL},
 };
 
 #define FIXTURE_ROUND_NS (5 * NS_PER_MIN)
@@ -125,6 +142,17 @@ static const struct strategy fixture_strategy = {
                    .alert = "Unclear"},
     .effects = fixture_effects,
     .effect_count = FP_COUNT(fixture_effects),
+    .works = fixture_works,
+    .work_count = FP_COUNT(fixture_works),
+    .creates = {.table = "orders",
+                .key_column = "key",
+                .content_column = "content",
+                .answer_event = "order.answered"},
+    .aggregate = {.table = "totals",
+                  .source_table = "jobs",
+                  .parent_column = "cluster_id",
+                  .status_column = "status",
+                  .counts = fixture_counts},
 };
 
 /* ---- the run ---- */
