@@ -91,6 +91,21 @@ static void put_unvisited(struct json_out *out, const struct campaign_scenario *
     json_array_end(out);
 }
 
+/* With priorities only. */
+static void put_search(struct json_out *out, const struct campaign_scenario *item)
+{
+    if (item->scenario->pct_depth == 0)
+        return;
+    json_key(out, "pct");
+    json_object_begin(out);
+    json_put_int(out, "depth", item->scenario->pct_depth);
+    json_put_int(out, "fibers", item->counts.fibers);
+    json_put_int(out, "decisions", item->counts.decisions);
+    /* The least odds by which a seed meets a bug of that depth. */
+    put_double(out, "one_seed_in", 1 / sums_pct_odds(item), 0);
+    json_object_end(out);
+}
+
 static void put_reached(struct json_out *out, const struct tally *reached)
 {
     json_key(out, "reached");
@@ -153,6 +168,7 @@ static void put_scenario(struct json_out *out, const struct campaign_scenario *i
     put_faults(out, item);
     put_unvisited(out, item);
     put_counts(out, &item->counts);
+    put_search(out, item);
     put_reached(out, item->reached);
     put_measured(out, item);
     put_hex(out, "hash", item->hash);

@@ -81,3 +81,10 @@ int64_t sums_expected(const struct campaign_scenario *item)
             count += item->by_invariant[i];
     return count;
 }
+
+double sums_pct_odds(const struct campaign_scenario *item)
+{
+    FP_ASSERT(item->scenario->pct_depth > 0);
+    return pct_odds((uint32_t)item->scenario->pct_depth, item->counts.fibers,
+                    item->counts.decisions);
+}

@@ -2,6 +2,7 @@
 #ifndef FENCEPOST_REPORT_SUMS_H
 #define FENCEPOST_REPORT_SUMS_H
 
+#include "sim/core/pct.h"
 #include "sim/hunt/campaign.h"
 
 struct fault_kind;
@@ -29,5 +30,7 @@ bool sums_is_unvisited(const struct campaign_scenario *item, size_t fault_index)
 int64_t sums_found(const struct campaign_scenario *item);
 /* The same, with those that may break as well. */
 int64_t sums_expected(const struct campaign_scenario *item);
+/* With priorities: the least odds by which a seed meets a bug of the searched depth. */
+double sums_pct_odds(const struct campaign_scenario *item);
 
 #endif

@@ -243,6 +243,31 @@ static void put_tried(struct strbuf *out, const struct campaign_report *report,
         strbuf_printf(out, "not promised %s\n", report->environment.off);
 }
 
+/* The scenario for which the bound is worst. */
+static void put_search(struct strbuf *out, const struct campaign_report *report)
+{
+    const struct campaign_scenario *worst = NULL;
+    double worst_odds = 2;
+    for (size_t i = 0; i < report->scenario_count; i++) {
+        const struct campaign_scenario *item = &report->scenarios[i];
+        if (item->scenario->pct_depth == 0 || item->seed_count == 0)
+            continue;
+        double odds = sums_pct_odds(item);
+        if (odds < worst_odds) {
+            worst = item;
+            worst_odds = odds;
+        }
+    }
+    if (worst == NULL)
+        return;
+    strbuf_printf(
+        out,
+        "search       pct:%" PRId64 ": a seed meets a bug of that depth with odds of at least "
+        "1 in %.0f\n             (%s: at most %" PRId64 " fibers and %" PRId64 " decisions)\n",
+        worst->scenario->pct_depth, 1 / worst_odds, worst->scenario->name, worst->counts.fibers,
+        worst->counts.decisions);
+}
+
 static void put_database(struct strbuf *out, const struct run_counts *counts)
 {
     strbuf_puts(out, "database     ");
@@ -409,6 +434,7 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
     if (sums.seed_count > 0) {
         put_table(out, report, colour);
         put_tried(out, report, &sums);
+        put_search(out, report);
         put_database(out, &sums.counts);
         put_determinism(out, &sums);
         if (report->sweep_point_count > 0)

@@ -10,6 +10,7 @@
 #include "sim/cli/interrupt.h"
 #include "sim/cli/output.h"
 #include "sim/cli/pg_options.h"
+#include "sim/cli/search.h"
 #include "sim/cli/shrinking.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
@@ -31,7 +32,6 @@ struct run_config {
 };
 
 static const char *const via_words[] = {"socket", "toxiproxy", NULL}; /* as enum fault_via */
-static const char *const search_words[] = {"random", "swarm", NULL};
 
 #define AT(member) offsetof(struct run_config, member)
 static const struct option run_options[] = {
@@ -82,12 +82,11 @@ static const struct option run_options[] = {
      .offset = AT(check_determinism),
      .about = "run every seed twice and compare, not only 2 %"},
     {.name = "search",
-     .type = OPTION_WORD,
+     .type = OPTION_TEXT,
      .offset = AT(search),
-     .words = search_words,
      .value = "HOW",
      .fallback = "random",
-     .about = "random: every fault in every seed; swarm: each seed with a drawn part of them"},
+     .about = SEARCH_ABOUT},
     {.name = "sweep",
      .type = OPTION_FLAG,
      .offset = AT(sweep),
@@ -410,8 +409,9 @@ static int run_run(const struct args *args, const void *config)
     if (code != EXIT_PASS)
         return code;
     struct args_list overrides = run->set;
-    if (strcmp(run->search, "swarm") == 0 && overrides.count < ARGS_LIST_COUNT_MAX)
-        overrides.values[overrides.count++] = "scheduling.swarm=true";
+    code = search_take(&command_run, run->search, &overrides);
+    if (code != EXIT_PASS)
+        return code;
     code = gather(&gathered, args->operands, args->operand_count, &overrides);
     if (code == EXIT_PASS && run->via)
         cut_via(&gathered, run->via);

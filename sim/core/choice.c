@@ -260,6 +260,18 @@ uint32_t choice_rare(struct choice_stream *stream, uint32_t n, uint32_t per_mill
     return value;
 }
 
+uint32_t choice_made(struct choice_stream *stream, uint32_t n, uint32_t value)
+{
+    FP_ASSERT(value < n);
+    stream_use(stream);
+    if (n == 1)
+        return 0;
+    if (is_given(stream))
+        value = replay_next(stream, n);
+    values_add(&stream->drawn, value);
+    return value;
+}
+
 int64_t choice_range(struct choice_stream *stream, int64_t low, int64_t high, uint32_t notch_count)
 {
     FP_ASSERT(low <= high);

@@ -30,6 +30,9 @@ uint32_t choice_below(struct choice_stream *stream, uint32_t n);
 /* As above, but 0 with the odds of (per_million_nonzero misses); the rest is uniform over 1..n-1.
  * One value is recorded, below n like any other. per_million_nonzero <= 1000000. */
 uint32_t choice_rare(struct choice_stream *stream, uint32_t n, uint32_t per_million_nonzero);
+/* A decision that was made by other means, below n: recorded as if it had been drawn. While values
+ * are fed back the next of them counts, and `value` does not. */
+uint32_t choice_made(struct choice_stream *stream, uint32_t n, uint32_t value);
 /* A value in [low, high], in `notch_count` equal notches: 0 is low, notch_count is high. Where the
  * range is narrower than that, every value is a notch; low == high draws nothing. low <= high,
  * 1 <= notch_count < UINT32_MAX. */

@@ -25,6 +25,7 @@ struct fiber {
     bool woken; /* by fiber_wake, not by its timer */
     bool wakeable;
     const char *why;
+    uint32_t priority; /* with pct */
 };
 
 struct proc {
@@ -39,6 +40,10 @@ struct proc {
 struct sched {
     struct choice_stream *schedule, *slow;
     uint32_t slowness_per_million;
+    bool by_priority;
+    struct pct pct;
+    int64_t decision_count;
+    size_t fiber_count_most;
     struct sched_hooks hooks;
     struct context_pool *contexts;
     struct proc *procs[SCHED_PROC_COUNT_MAX];
@@ -110,6 +115,24 @@ void sched_set_slowness(struct sched *sched, uint32_t per_million)
 {
     FP_ASSERT(per_million <= 1000000);
     sched->slowness_per_million = per_million;
+}
+
+void sched_set_pct(struct sched *sched, struct choices *choices, uint32_t depth,
+                   uint32_t decision_count_most)
+{
+    FP_ASSERT(sched->fiber_count == 0);
+    sched->by_priority = true;
+    pct_init(&sched->pct, choices_stream(choices, "pct"), depth, decision_count_most);
+}
+
+int64_t sched_decision_count(const struct sched *sched)
+{
+    return sched->decision_count;
+}
+
+int64_t sched_fiber_count_most(const struct sched *sched)
+{
+    return (int64_t)sched->fiber_count_most;
 }
 
 /* ---- processes ---- */
@@ -230,7 +253,11 @@ struct fiber *fiber_spawn(struct sched *sched, struct proc *proc, const char *na
     fiber->timer_ns = NO_TIMER;
     fiber->context = context_new(sched->contexts, fiber_main, fiber);
     proc->fiber_count++;
+    if (sched->by_priority)
+        fiber->priority = pct_priority(&sched->pct);
     sched->fibers[sched->fiber_count++] = fiber;
+    if (sched->fiber_count > sched->fiber_count_most)
+        sched->fiber_count_most = sched->fiber_count;
     return fiber;
 }
 
@@ -417,6 +444,28 @@ static void begin_step(struct sched *sched)
         sched->hooks.step_begin(sched->hooks.self, sched->step, sched->now_ns);
 }
 
+static uint32_t first_by_priority(struct fiber *const *candidates, size_t count)
+{
+    uint32_t first = 0;
+    for (uint32_t i = 1; i < count; i++)
+        if (candidates[i]->priority > candidates[first]->priority)
+            first = i;
+    return first;
+}
+
+/* One of the candidates, by its number. */
+static uint32_t decide(struct sched *sched, struct fiber *const *candidates, size_t count)
+{
+    uint32_t fallen;
+    if (count > 1)
+        sched->decision_count++;
+    if (!sched->by_priority)
+        return choice_below(sched->schedule, (uint32_t)count);
+    if (count > 1 && pct_decide(&sched->pct, &fallen))
+        candidates[first_by_priority(candidates, count)]->priority = fallen;
+    return choice_made(sched->schedule, (uint32_t)count, first_by_priority(candidates, count));
+}
+
 bool sched_all_idle(const struct sched *sched)
 {
     for (size_t i = 0; i < sched->fiber_count; i++) {
@@ -469,7 +518,7 @@ enum sched_end sched_run(struct sched *sched, int64_t until_ns, int64_t step_cou
             if (candidate_count == 0)
                 return SCHED_TIME_OUT;
         }
-        uint32_t pick = choice_below(sched->schedule, (uint32_t)candidate_count);
+        uint32_t pick = decide(sched, candidates, candidate_count);
         begin_step(sched);
         resume(sched, candidates[pick]);
         if (sched->hooks.step_end && !sched->hooks.step_end(sched->hooks.self))

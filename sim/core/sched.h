@@ -10,6 +10,7 @@
 #include "sim/core/base.h"
 #include "sim/core/choice.h"
 #include "sim/core/context.h"
+#include "sim/core/pct.h"
 
 #define SCHED_PROC_COUNT_MAX 256
 #define SCHED_FIBER_COUNT_MAX 1024
@@ -57,6 +58,13 @@ struct fiber *sched_current(const struct sched *sched); /* NULL outside of fiber
 /* How often, in a million steps with something ready, time is advanced all the same: actors are
  * slow. */
 void sched_set_slowness(struct sched *sched, uint32_t per_million);
+
+/* Decide by priorities, see pct.h. Before the first fiber. */
+void sched_set_pct(struct sched *sched, struct choices *choices, uint32_t depth,
+                   uint32_t decision_count_most);
+/* How often there was more than one to choose from, and how many fibers there were at most. */
+int64_t sched_decision_count(const struct sched *sched);
+int64_t sched_fiber_count_most(const struct sched *sched);
 
 /* ---- processes ---- */
 struct proc *proc_new(struct sched *sched, const char *name);

@@ -217,6 +217,18 @@ static bool put_overrides(const struct failure *failure, struct strbuf *text, st
     return true;
 }
 
+/* What priorities have decided is among the choices. */
+static bool put_drawn(struct strbuf *text)
+{
+    struct strbuf changed = STRBUF_INIT;
+    if (strstr(strbuf_str(text), "pct") == NULL)
+        return true;
+    bool good = edit_set(strbuf_str(text), "scheduling.pct=0", &changed);
+    strbuf_release(text);
+    *text = changed;
+    return good;
+}
+
 static bool run_first(struct shrinker *shrinker, const struct failure *failure, struct strbuf *why)
 {
     struct run_result result;
@@ -258,7 +270,7 @@ struct shrinker *shrinker_new(struct single *single, const struct failure *failu
     shrinker->options = *options;
     shrinker->file = fp_strdup(failure->scenario_file);
     shrinker->begin_ns = realtime_ns();
-    bool good = put_overrides(failure, &shrinker->text, why);
+    bool good = put_overrides(failure, &shrinker->text, why) && put_drawn(&shrinker->text);
     if (good) {
         shrinker->scenario = parse(shrinker, strbuf_str(&shrinker->text));
         good = shrinker->scenario != NULL;

@@ -110,7 +110,9 @@ struct fault_host {
 
 struct run_lane {
     struct pg_lane *pg;
-    struct strbuf installed; /* what the database was made for; "": nothing */
+    struct strbuf installed;             /* what the database was made for; "": nothing */
+    uint32_t decision_count;             /* of the scheduler in a run of this scenario: */
+    const struct scenario *measured_for; /* NULL: not measured */
     struct choices *choices;
     struct trace *trace;
     struct context_pool *contexts;

@@ -39,6 +39,10 @@ void run_counts_add(struct run_counts *sum, const struct run_counts *one)
     sum->control_queries += one->control_queries;
     sum->connects += one->connects;
     sum->repeats += one->repeats;
+    if (one->decisions > sum->decisions)
+        sum->decisions = one->decisions;
+    if (one->fibers > sum->fibers)
+        sum->fibers = one->fibers;
     for (size_t i = 0; i < FP_COUNT(sum->fired); i++)
         sum->fired[i] += one->fired[i];
     for (size_t i = 0; i < FP_COUNT(sum->visited); i++)
@@ -153,6 +157,7 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
                           struct strbuf *why)
 {
     const struct strategy *strategy = scenario->strategy;
+    lane->measured_for = NULL;
     const char *patches[STRATEGY_WEAKNESS_COUNT_MAX];
     size_t patch_count = 0;
     for (size_t i = 0; i < strategy->weakness_count; i++)
@@ -473,6 +478,8 @@ static void take_counts(struct run *run)
     struct run_counts *counts = &run->result->counts;
     counts->steps = sched_step(run->sched);
     counts->virtual_ns = sched_now_ns(run->sched);
+    counts->decisions = sched_decision_count(run->sched);
+    counts->fibers = sched_fiber_count_most(run->sched);
     counts->statements = pg->statements;
     counts->parked = pg->parked;
     counts->deadlocks = pg->deadlocks;
@@ -553,6 +560,9 @@ static void prepare(struct run *run, const struct run_replay *replay)
     struct sched_hooks hooks = {
         .self = run, .step_begin = on_step_begin, .step_end = on_step_end, .all_idle = on_all_idle};
     run->sched = sched_new(lane->contexts, lane->choices, &hooks);
+    if (run->scenario->pct_depth > 0)
+        sched_set_pct(run->sched, lane->choices, (uint32_t)run->scenario->pct_depth,
+                      lane->decision_count);
     run->trace = lane->trace;
     run->workload_stream = choices_stream(lane->choices, "workload");
     run->world_stream = choices_stream(lane->choices, "world");
@@ -603,9 +613,28 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
     strbuf_release(&run.scratch);
 }
 
+/* How many decisions the changes of priority are to be spread over: as many as a run had in which
+ * all of them were drawn. By the scenario alone, so that it is the same for whoever runs a seed. */
+static void measure_decisions(struct run_lane *lane, const struct scenario *scenario)
+{
+    struct scenario drawn = *scenario;
+    struct run_result result;
+    if (lane->measured_for == scenario)
+        return;
+    drawn.pct_depth = 0;
+    run_result_init(&result);
+    run_one(lane, &drawn, 0, NULL, &result);
+    lane->decision_count = (uint32_t)result.counts.decisions;
+    lane->measured_for = scenario;
+    run_result_release(&result);
+}
+
 void run_one(struct run_lane *lane, const struct scenario *scenario, uint64_t seed,
              const struct run_replay *replay, struct run_result *result)
 {
+    /* Decisions that are fed back are not made by priority. */
+    if (scenario->pct_depth > 0 && (replay == NULL || replay->stream_count == 0))
+        measure_decisions(lane, scenario);
     for (int repeat = 0; repeat <= REPEAT_COUNT_MAX; repeat++) {
         run_result_release(result);
         run_result_init(result);

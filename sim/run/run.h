@@ -34,7 +34,9 @@ struct run_counts {
     int64_t crashes;
     int64_t control_queries;
     int64_t connects;
-    int64_t repeats; /* runs thrown away because a waiter was parked too late */
+    int64_t decisions; /* of the scheduler, between several; the most of one run */
+    int64_t fibers;    /* at one time; the most of one run */
+    int64_t repeats;   /* runs thrown away because a waiter was parked too late */
     /* By fault of the scenario: how often it struck, and how often it could have. */
     int64_t fired[SCENARIO_FAULT_COUNT_MAX];
     int64_t visited[SCENARIO_FAULT_COUNT_MAX];

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/core/pct.h"
 #include "sim/scenario/override.h"
 #include "sim/scenario/scalar.h"
 #include "sim/scenario/sections.h"
@@ -115,6 +116,15 @@ const struct field scheduling_fields[] = {
      .offset = offsetof(struct scenario, slowness_per_million),
      .fallback = "0.02",
      .about = "how often time passes although somebody could run"},
+    {.key = "pct",
+     .type = FIELD_INTEGER,
+     .offset = offsetof(struct scenario, pct_depth),
+     .low = 0,
+     .high = PCT_DEPTH_MAX,
+     .fallback = "0",
+     .about =
+         "pick by priorities with changes at so many decisions less one, as run --search pct:D "
+         "does; 0: draw every decision"},
     {.key = "swarm",
      .type = FIELD_BOOL,
      .offset = offsetof(struct scenario, swarm),

@@ -53,7 +53,8 @@ struct scenario {
     size_t invariant_count;
     char *gates[SCENARIO_GATE_COUNT_MAX]; /* functions with a gate before them */
     size_t gate_count;
-    bool swarm;  /* each run has a drawn half of the faults */
+    int64_t pct_depth; /* 0: every decision of the scheduler is drawn; else see sim/core/pct.h */
+    bool swarm;        /* each run has a drawn half of the faults */
     bool sweeps; /* seed N strikes at the Nth visit of this fault, in one and the same schedule: */
     size_t sweep_index;
     uint32_t slowness_per_million; /* how often time passes although somebody could run */
