@@ -156,6 +156,7 @@ struct row_lock_view {
     const char *version_column;  /* counts how often it was taken */
     const char *status_column;   /* with `unlocked` */
     const char *const *unlocked; /* statuses in which a row is locked by nobody, ended by NULL */
+    const char *due_column;      /* a timestamp: it may be taken from then on; NULL: at any time */
 };
 
 /* A status that only an operator can end, and the alert that tells him. Its subject is the row's

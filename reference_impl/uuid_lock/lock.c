@@ -38,6 +38,8 @@ static const struct rt_sql *acquire_sql(struct rt *rt)
         return &uuid_lock_acquire_found;
     if (rt_weak(rt, UUID_LOCK_WEAK_LOCK_WITHOUT_NULL_CHECK))
         return &uuid_lock_acquire_lock_anyway;
+    if (rt_weak(rt, UUID_LOCK_WEAK_DUE_NOT_CHECKED))
+        return &uuid_lock_acquire_lock_any_time;
     return &uuid_lock_acquire_lock;
 }
 

@@ -68,7 +68,7 @@ static void end(struct rt *rt, struct link *link, const struct execution *execut
     rt_metric_observe(rt, METRIC_HELD, NULL, NULL,
                       mono_since_ns(rt_mono_now(rt), execution->locked_since));
     rt_emit(rt, result == LOCK_GOT ? "lock.released" : "lock.lost", "deviation", execution->id,
-            "lock", execution->lock_id, "status", status, NULL);
+            "lock", execution->lock_id, "outcome", status, NULL);
     /* Whoever was quicker has written the same: this version has ended. */
     if (result != LOCK_UNKNOWN && published != PUBLISH_UNKNOWN)
         unresolved_clear(rt, execution->id, execution->version);

@@ -53,15 +53,37 @@ static const struct workload_field retry_fields[] = {
      .about = "when its user looks"},
 };
 
+static const struct workload_field postpone_fields[] = {
+    {.key = "deviation",
+     .type = VALUE_NAME,
+     .required = true,
+     .refers_to = "deviations",
+     .about = "what is put off, unless somebody has it"},
+    {.key = "at",
+     .type = VALUE_DURATION,
+     .low = 0,
+     .high = 30 * NS_PER_DAY,
+     .fallback = "0s",
+     .about = "when its user does so"},
+    {.key = "by",
+     .type = VALUE_DURATION,
+     .low = NS_PER_S,
+     .high = 30 * NS_PER_DAY,
+     .required = true,
+     .about = "for how long, from then on"},
+};
+
 static const struct workload_list workload[] = {
     {"deviations", "what is scheduled", deviation_fields, FP_COUNT(deviation_fields), 64},
     {"retries", "when a user schedules again what has failed", retry_fields, FP_COUNT(retry_fields),
      64},
+    {"postpones", "when a user puts off what is scheduled", postpone_fields,
+     FP_COUNT(postpone_fields), 64},
 };
 
 static const char *const deviation_key[] = {"id", NULL};
 static const char *const deviation_columns[] = {"status", "execution_lock_id", "execution_version",
-                                                NULL};
+                                                "scheduled_at", NULL};
 static const char *const deviation_pending[] = {"scheduled", "publishing", NULL};
 
 static const struct watched_table watched[] = {
@@ -140,7 +162,8 @@ const struct strategy strategy_uuid_lock = {
                  .lock_column = "execution_lock_id",
                  .version_column = "execution_version",
                  .status_column = "status",
-                 .unlocked = without_lock},
+                 .unlocked = without_lock,
+                 .due_column = "scheduled_at"},
     .unresolved = {.table = "deviations",
                    .status_column = "status",
                    .status = "unresolved",

@@ -24,9 +24,9 @@ static const char *const fixture_lock_columns[] = {"token", "expires_at", NULL};
 static const char *const fixture_job_columns[] = {"cluster_id", "type", "status",     "error_code",
                                                   "group",      "root", "started_at", NULL};
 static const char *const fixture_cluster_columns[] = {"status", "token", NULL};
-static const char *const fixture_piece_columns[] = {"status", "lock_id", "version", NULL};
 static const char *const fixture_order_columns[] = {"key", "content", NULL};
 static const char *const fixture_total_columns[] = {"jobs", "failed", NULL};
+static const char *const fixture_piece_columns[] = {"status", "lock_id", "version", "due_at", NULL};
 static const struct watched_table fixture_watched[] = {
     {.table = "clusters", .key = fixture_id, .columns = fixture_cluster_columns},
     {.table = "jobs", .key = fixture_id, .columns = fixture_job_columns},
@@ -134,7 +134,8 @@ static const struct strategy fixture_strategy = {
                  .lock_column = "lock_id",
                  .version_column = "version",
                  .status_column = "status",
-                 .unlocked = fixture_unlocked},
+                 .unlocked = fixture_unlocked,
+                 .due_column = "due_at"},
     .unresolved = {.table = "pieces",
                    .status_column = "status",
                    .status = "unclear",

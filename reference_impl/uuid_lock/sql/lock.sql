@@ -1,5 +1,15 @@
 -- name: acquire_lock
--- The document's updateMany. $3 is the application's date where the document has it, else null.
+-- The document's updateMany. $3 is the application's date where the document has it, else null. That it
+-- is due is asked again: between the list and the lock its user may have put it off.
+UPDATE deviations
+SET execution_lock_id = $2,
+    execution_locked_at = coalesce($3::timestamptz, now()),
+    execution_version = execution_version + 1
+WHERE id = $1 AND status = 'scheduled' AND execution_lock_id IS NULL AND scheduled_at <= now()
+RETURNING execution_version, upload_seconds;
+
+-- name: acquire_lock_any_time
+-- The document's updateMany as it is.
 UPDATE deviations
 SET execution_lock_id = $2,
     execution_locked_at = coalesce($3::timestamptz, now()),
