@@ -64,12 +64,16 @@ static void take_object(void *self, const char *object, const char *sql)
 static int read_database(struct lint_schema *schema, const char *dsn)
 {
     struct strbuf why = STRBUF_INIT;
-    enum err err = pg_catalogue_read(dsn, take_object, schema, &why);
+    int code = EXIT_PASS;
 
-    if (err != ERR_OK)
+    if (!pg_catalogue_check(dsn, &why)) {
+        code = command_usage(&command_lint, "not a connection string: %s", strbuf_str(&why));
+    } else if (pg_catalogue_read(dsn, take_object, schema, &why) != ERR_OK) {
         fprintf(stderr, "fencepost: %s\n", strbuf_str(&why));
+        code = EXIT_INFRASTRUCTURE;
+    }
     strbuf_release(&why);
-    return err == ERR_OK ? EXIT_PASS : EXIT_INFRASTRUCTURE;
+    return code;
 }
 
 static int read_all(struct lint_schema *schema, const struct args *args)

@@ -62,7 +62,8 @@ static struct lint_word *statuses_of(struct judging *judging, const struct lint_
     for (const struct lint_enum *type = schema->enums; type != NULL; type = type->next)
         if (lint_same_table(type->name, column->type))
             add_words(judging, &words, type->words);
-    for (const struct lint_index *index = schema->indexes; index != NULL; index = index->next)
+    bool is_said = words != NULL && words->next != NULL; /* more than a default */
+    for (const struct lint_index *index = schema->indexes; !is_said && index; index = index->next)
         if (lint_same_table(index->table, table->name))
             add_words(judging, &words, index->words);
     for (const struct lint_update *update = schema->updates; update; update = update->next) {
@@ -158,9 +159,19 @@ static bool has_index_for(struct judging *judging, const struct lint_table *tabl
     return false;
 }
 
+/* The first of these names that the table has; the first of all when it has none. */
+static const char *time_column(const struct lint_table *table, const char *const *names)
+{
+    for (const char *const *name = names; *name != NULL; name++)
+        for (const struct lint_column *column = table->columns; column; column = column->next)
+            if (strcmp(column->name, *name) == 0)
+                return *name;
+    return names[0];
+}
+
 static void judge_index(struct judging *judging, const struct lint_table *table,
                         bool (*is_wanted)(const char *status), const char *who,
-                        const char *time_name)
+                        const char *const *times)
 {
     const struct lint_column *column = status_column(table);
     struct lint_word *statuses = statuses_of(judging, table);
@@ -172,7 +183,7 @@ static void judge_index(struct judging *judging, const struct lint_table *table,
              SAY("%s looks for rows of %s that are %s, and no index has them", who, table->name,
                  word->text),
              SAY("CREATE INDEX ON %s (%s, %s) WHERE %s IN ('%s')", table->name, column->name,
-                 time_name, column->name, word->text));
+                 time_column(table, times), column->name, word->text));
     }
 }
 
@@ -190,15 +201,21 @@ static bool has_status_that(struct judging *judging, const struct lint_table *ta
 /* A table is a queue when its rows wait and are then worked on. */
 static void judge_queue_indexes(struct judging *judging)
 {
+    static const char *const times[] = {"created_at",  "scheduled_at", "run_at",
+                                        "enqueued_at", "due_at",       NULL};
+
     for (const struct lint_table *table = judging->schema->tables; table; table = table->next)
         if (has_status_that(judging, table, word_is_intermediate))
-            judge_index(judging, table, word_is_waiting, "a worker", "created_at");
+            judge_index(judging, table, word_is_waiting, "a worker", times);
 }
 
 static void judge_monitor_indexes(struct judging *judging)
 {
+    static const char *const times[] = {"updated_at", "heartbeat_at", "started_at",
+                                        "locked_at",  "claimed_at",   NULL};
+
     for (const struct lint_table *table = judging->schema->tables; table; table = table->next)
-        judge_index(judging, table, word_is_intermediate, "a monitor", "updated_at");
+        judge_index(judging, table, word_is_intermediate, "a monitor", times);
 }
 
 /* ---- increment ---- */

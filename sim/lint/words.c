@@ -51,7 +51,7 @@ bool word_is_aggregate(const char *column)
 {
     static const char *const own[] = {"attempt", "attempts", "retry",    "retries", "version",
                                       "token",   "revision", "sequence", "epoch",   "generation",
-                                      "fence",   "claims",   "tries",    NULL};
+                                      "fence",   "claims",   "tries",    "redrive", NULL};
     static const char *const counts[] = {
         "count",  "counter",  "counts", "total",   "totals",    "sum",  "num",   "number",
         "amount", "quantity", "qty",    "balance", "processed", "hits", "views", NULL};

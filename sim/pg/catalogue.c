@@ -16,6 +16,24 @@ bool pg_catalogue_is_dsn(const char *text)
            strchr(text, '=') != NULL;
 }
 
+/* The first line of what libpq says. */
+static void put_line(struct strbuf *why, const char *message)
+{
+    strbuf_printf(why, "%.*s", (int)strcspn(message, "\n"), message);
+}
+
+bool pg_catalogue_check(const char *dsn, struct strbuf *why)
+{
+    char *error = NULL;
+    PQconninfoOption *parsed = PQconninfoParse(dsn, &error);
+
+    if (parsed == NULL)
+        put_line(why, error != NULL ? error : "out of memory");
+    PQfreemem(error);
+    PQconninfoFree(parsed);
+    return parsed != NULL;
+}
+
 static PGconn *connect_to(const char *dsn)
 {
     static const char *const keys[] = {"connect_timeout", "dbname", "application_name", NULL};
@@ -26,9 +44,7 @@ static PGconn *connect_to(const char *dsn)
 
 static enum err say(PGconn *conn, struct strbuf *why)
 {
-    const char *message = PQerrorMessage(conn);
-
-    strbuf_printf(why, "%.*s", (int)strcspn(message, "\n"), message);
+    put_line(why, PQerrorMessage(conn));
     return ERR_INFRASTRUCTURE;
 }
 

@@ -8,6 +8,9 @@
 /* Is this a connection string, as --pg takes one? */
 bool pg_catalogue_is_dsn(const char *text);
 
+/* Can it be read as one? False with one line in `why`. Connects to nobody. */
+bool pg_catalogue_check(const char *dsn, struct strbuf *why);
+
 /* Connect, and give every type, table, constraint, index, trigger and function of the user's schemas
  * to `visit`, with its name and the statement. Both texts live only during the call. Only reads.
  * ERR_INFRASTRUCTURE: there is no answer, or it is an error; `why` has one line about it. */
