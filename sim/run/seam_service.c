@@ -37,6 +37,14 @@ static void report_start(struct rt *rt, const struct rt_service_request *request
     trace_end(trace);
 }
 
+/* What the service has made of it so far. Of a request that is lost it never hears, so it has not
+ * accepted it, and its token has not been looked at. */
+static enum err heard_as(enum err err, const struct service_call *call)
+{
+    bool is_lost = err == ERR_OK && call->fault == SERVICE_FAULT_REQUEST_LOST;
+    return is_lost ? ERR_SERVICE_TIMEOUT : err;
+}
+
 /* Says by itself what was done to whom: nothing of the start need be remembered to judge it. */
 static void report_end(void *self, const struct service_call *call)
 {
@@ -99,7 +107,7 @@ enum err rt_service_call(struct rt *rt, const struct rt_service_request *request
     struct struck struck = visit_point(rt, POINT_SERVICE_CALL, request->op);
     enum err err = service_begin(run->lane->service, sched_now_ns(run->sched), request,
                                  proc_name(rt->proc), run->world_stream, struck.service, &call);
-    report_start(rt, request, err == ERR_OK ? EFFECT_FIRST + call.id : 0, err);
+    report_start(rt, request, err == ERR_OK ? EFFECT_FIRST + call.id : 0, heard_as(err, &call));
     if (err == ERR_INFRASTRUCTURE)
         run_trouble(run, "the service has seen too many calls");
     if (err == ERR_OK)

@@ -91,7 +91,7 @@ fencepost --version
 tap_match test_cli_version_names_the_engine '^fencepost [0-9.]+ \(commit .*, engine [0-9]+\)$' "$out"
 fencepost --help
 tap_same test_cli_help_is_no_mistake 0 "$status"
-for command in run replay check list selftest bench version help; do
+for command in run replay check list lint selftest bench version help; do
     fencepost "$command" --help
     tap_match "test_cli_help_of_$command" "^usage: ./fencepost $command" "$out"
 done

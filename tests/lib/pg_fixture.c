@@ -43,6 +43,11 @@ struct pg_lane *pg_fixture_lane(void)
     return lane;
 }
 
+const char *pg_fixture_dsn(void)
+{
+    return pg_server_admin_conninfo(server);
+}
+
 void pg_fixture_install(const char *schema_sql, const char *const *gates, size_t gate_count)
 {
     struct pg_schema schema = {.schema_sql = schema_sql, .gates = gates, .gate_count = gate_count};

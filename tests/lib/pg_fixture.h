@@ -9,6 +9,8 @@
 int pg_fixture_open(void **state);
 int pg_fixture_close(void **state);
 struct pg_lane *pg_fixture_lane(void);
+/* The connection string of the lane's database, for its administrator. */
+const char *pg_fixture_dsn(void);
 
 /* Put this schema into the database, with these gates; fails the test when it does not install. */
 void pg_fixture_install(const char *schema_sql, const char *const *gates, size_t gate_count);

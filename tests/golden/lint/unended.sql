@@ -1,0 +1,2 @@
+CREATE TABLE t (id integer);
+SELECT 'it is not ended;
