@@ -395,8 +395,12 @@ static void cut_via(struct gathered *gathered, const char *word)
     int via = 0;
     while (strcmp(via_words[via], word) != 0)
         via++;
-    for (size_t i = 0; i < gathered->count; i++)
-        scenario_set_via(gathered->scenarios[i], via);
+    for (size_t i = 0; i < gathered->count; i++) {
+        const char *obstacle = scenario_set_via(gathered->scenarios[i], via);
+        if (obstacle)
+            fprintf(stderr, "note: %s: --via %s says nothing there, it has %s; its own ends cut\n",
+                    gathered->files[i], word, obstacle);
+    }
 }
 
 static int run_run(const struct args *args, const void *config)

@@ -79,7 +79,8 @@ enum err route_install(struct pg_lane *lane, const struct pg_schema *schema, str
         stop_all(lane);
     enum err err = ERR_OK;
     if (!is_straight(lane) && !pg_server_beside(lane->server)) {
-        strbuf_puts(why, "toxiproxy and pgbouncer can only stand before a server of --pg local");
+        strbuf_puts(why, "toxiproxy and pgbouncer can only stand before a server whose files "
+                         "are on this machine");
         return ERR_INFRASTRUCTURE;
     }
     if (!is_straight(lane) && (schema->standby_count > 0 || schema->crashes)) {

@@ -306,16 +306,41 @@ static void read_fault(struct walk *walk, const struct yaml_node *item, size_t n
         read_config(walk, map, where, kind, scenario);
 }
 
-void scenario_set_via(struct scenario *scenario, int via)
+bool scenario_uses_toxiproxy(const struct scenario *scenario)
 {
-    bool stays = scenario->pool_size == 0 && scenario->standby_count == 0;
-    for (size_t i = 0; i < scenario->fault_count; i++)
-        stays &= !scenario->faults[i].kind->kills_server;
-    for (size_t i = 0; i < scenario->fault_count && stays; i++) {
+    for (size_t i = 0; i < scenario->fault_count; i++) {
         const struct scenario_fault *fault = &scenario->faults[i];
-        if (fault->kind->via != NULL)
-            *fault->kind->via(fault->config) = via;
+        if (fault->kind->via && *fault->kind->via(fault->config) == VIA_TOXIPROXY)
+            return true;
     }
+    return false;
+}
+
+static bool kills_server(const struct scenario *scenario)
+{
+    bool kills = false;
+    for (size_t i = 0; i < scenario->fault_count; i++)
+        kills |= scenario->faults[i].kind->kills_server;
+    return kills;
+}
+
+const char *scenario_set_via(struct scenario *scenario, int via)
+{
+    const char *obstacle = scenario->pool_size > 0       ? "a pooler"
+                           : scenario->standby_count > 0 ? "standbys"
+                           : kills_server(scenario)      ? "a fault that kills the server"
+                                                         : NULL;
+    const char *why = NULL;
+    for (size_t i = 0; i < scenario->fault_count; i++) {
+        const struct scenario_fault *fault = &scenario->faults[i];
+        if (fault->kind->via == NULL || *fault->kind->via(fault->config) == via)
+            continue;
+        if (obstacle == NULL)
+            *fault->kind->via(fault->config) = via;
+        else
+            why = obstacle;
+    }
+    return why;
 }
 
 void read_faults(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)
