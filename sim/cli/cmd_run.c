@@ -396,10 +396,9 @@ static void cut_via(struct gathered *gathered, const char *word)
     while (strcmp(via_words[via], word) != 0)
         via++;
     for (size_t i = 0; i < gathered->count; i++) {
-        const char *obstacle = scenario_set_via(gathered->scenarios[i], via);
-        if (obstacle)
-            fprintf(stderr, "note: %s: --via %s says nothing there, it has %s; its own ends cut\n",
-                    gathered->files[i], word, obstacle);
+        if (!scenario_set_via(gathered->scenarios[i], via))
+            fprintf(stderr, "note: --via %s does not apply to %s: with a pooler the client cuts\n",
+                    word, gathered->files[i]);
     }
 }
 

@@ -55,6 +55,11 @@ static enum err get_image(const struct pg_server_options *options, struct strbuf
     strbuf_release(&ignored);
     if (err == ERR_OK)
         return ERR_OK;
+    if (options->never_pulls) {
+        strbuf_printf(why, "the image %s is not there: docker pull it, or name one with --pg-image",
+                      run.base.image);
+        return ERR_INFRASTRUCTURE;
+    }
     fprintf(stderr, "fencepost: docker pull %s\n", run.base.image);
     docker_call_init(&call, "pull", run.base.image, NULL);
     call.shows = true;

@@ -21,6 +21,7 @@ struct pg_server_options {
     const char *image;    /* docker: NULL for PG_IMAGE_DEFAULT */
     bool boxed;           /* docker: its files are in a folder of ours, so that it can be copied and
                              have programs beside it; see box.h */
+    bool never_pulls;     /* docker: an image that is not there is not fetched */
     const char *bin_dir;  /* NULL: look in PATH and in the usual places */
     const char *work_dir; /* NULL: FENCEPOST_TMPDIR, /dev/shm when it has room, else /tmp */
     int cpu;              /* pin the server to this CPU; -1: do not */
@@ -132,7 +133,7 @@ void pg_server_kill(struct pg_server *server);
 /* Start it in its own directory, which has everything that was committed. Must not run. */
 enum err pg_server_start_again(struct pg_server *server, struct strbuf *why);
 /* A further server in the directory of this one's lane, with no data yet: `name` is short, unique
- * in the lane. Does not run. It goes with pg_server_discard, or with the lane's directory. */
+ * in the lane. It listens over TCP if this one does, with the same password. Does not run. It goes with pg_server_discard, or with the lane's directory. */
 enum err pg_server_make_another(const struct pg_server *home, const char *name,
                                 struct pg_server **server, struct strbuf *why);
 void pg_server_discard(struct pg_server *server); /* NULL is allowed */

@@ -78,6 +78,9 @@ enum err pg_server_copy(struct pg_server *base, const struct pg_server *from, st
         err = rundir_check_room(server->dir, why);
     if (err == ERR_OK)
         err = local_copy(server, data_dir, why);
+    /* The template knows no password, and trusts whoever comes. */
+    if (from == NULL)
+        local_set_password(server, NULL);
     /* It belongs to the one that was copied. */
     local_forget_postmaster(server);
     return err;
@@ -98,6 +101,8 @@ enum err pg_server_make_another(const struct pg_server *home, const char *name,
     char *lane_name = rundir_cluster_name(template->rundir.path, home->lane);
     local_set_name(server, fp_format("%s%s:", lane_name, name));
     free(lane_name);
+    if (local_const(home)->password != NULL)
+        local_set_password(server, local_const(home)->password);
     *out = &server->base;
     return ERR_OK;
 }

@@ -199,11 +199,63 @@ enum err local_wait(struct local_server *server, struct strbuf *why)
     return ERR_INFRASTRUCTURE;
 }
 
-enum err local_run(struct local_server *server, struct strbuf *why)
+/* It is in the name of the socket too. */
+static void choose_port(struct local_server *server)
+{
+    server->beside.port = loopback_free_port(LOOPBACK);
+    make_conninfos(server);
+}
+
+void local_set_password(struct local_server *server, const char *password)
+{
+    free(server->password);
+    server->password = password != NULL ? fp_strdup(password) : NULL;
+    server->beside.password = server->password;
+    if (password != NULL)
+        choose_port(server);
+}
+
+/* The postmaster waits for its children, and a stopped one does not answer it: kill those, and it
+ * ends at once and in order. */
+static void stop_postmaster(struct local_server *server)
+{
+    const struct process_place place = {.dir = server->dir, .cluster_name = server->cluster_name};
+    int status;
+
+    FP_ASSERT(server->pid > 0);
+    if (server->box != NULL) {
+        box_remove(server->box);
+        return;
+    }
+    (void)kill(server->pid, SIGQUIT);
+    (void)process_kill_once(&place, server->pid);
+    if (spawn_wait(server->pid, STOP_TIMEOUT_MS, &status))
+        return;
+    (void)kill(server->pid, SIGKILL);
+    (void)spawn_wait(server->pid, COLLECT_TIMEOUT_MS, &status);
+}
+
+static enum err run_once(struct local_server *server, struct strbuf *why)
 {
     FP_ASSERT(server->pid == 0);
     enum err err = start_postmaster(server, why);
     return err == ERR_OK ? local_wait(server, why) : err;
+}
+
+/* Somebody else may have taken the port while the server was away: then with another one. */
+enum err local_run(struct local_server *server, struct strbuf *why)
+{
+    enum err err = run_once(server, why);
+    for (int attempt = 1; server->password && attempt < LISTEN_ATTEMPT_COUNT && err != ERR_OK;
+         attempt++) {
+        strbuf_clear(why);
+        if (server->pid > 0)
+            stop_postmaster(server);
+        server->pid = 0;
+        choose_port(server);
+        err = run_once(server, why);
+    }
+    return err;
 }
 
 void local_set_dir(struct local_server *server, char *dir)
@@ -298,26 +350,6 @@ enum err local_start(const struct pg_server_options *options, int lane,
     return ERR_OK;
 }
 
-/* The postmaster waits for its children, and a stopped one does not answer it: kill those, and it
- * ends at once and in order. */
-static void stop_postmaster(struct local_server *server)
-{
-    const struct process_place place = {.dir = server->dir, .cluster_name = server->cluster_name};
-    int status;
-
-    FP_ASSERT(server->pid > 0);
-    if (server->box != NULL) {
-        box_remove(server->box);
-        return;
-    }
-    (void)kill(server->pid, SIGQUIT);
-    (void)process_kill_once(&place, server->pid);
-    if (spawn_wait(server->pid, STOP_TIMEOUT_MS, &status))
-        return;
-    (void)kill(server->pid, SIGKILL);
-    (void)spawn_wait(server->pid, COLLECT_TIMEOUT_MS, &status);
-}
-
 void local_stop(struct pg_server *base)
 {
     struct local_server *server = (struct local_server *)base;
@@ -353,22 +385,6 @@ static bool write_hba(const struct local_server *server)
     return close(fd) == 0 && written;
 }
 
-/* Somebody else may take the port before the server does: then with another one. */
-static enum err start_listening(struct local_server *server, struct strbuf *why)
-{
-    enum err err = ERR_INFRASTRUCTURE;
-    for (int attempt = 0; attempt < LISTEN_ATTEMPT_COUNT && err != ERR_OK; attempt++) {
-        strbuf_clear(why);
-        server->beside.port = loopback_free_port(LOOPBACK);
-        err = local_run(server, why);
-        if (err != ERR_OK && server->pid > 0)
-            stop_postmaster(server);
-        if (err != ERR_OK)
-            server->pid = 0;
-    }
-    return err;
-}
-
 enum err local_listen(struct pg_server *base, struct strbuf *why)
 {
     struct local_server *server = (struct local_server *)base;
@@ -381,12 +397,10 @@ enum err local_listen(struct pg_server *base, struct strbuf *why)
                       strerror(errno));
         return ERR_INFRASTRUCTURE;
     }
-    server->password = loopback_secret();
-    server->beside.password = server->password;
-    enum err err = start_listening(server, why);
-    if (err == ERR_OK)
-        make_conninfos(server);
-    return err;
+    char *password = loopback_secret();
+    local_set_password(server, password);
+    free(password);
+    return local_run(server, why);
 }
 
 const struct pg_beside *local_beside(const struct pg_server *base)

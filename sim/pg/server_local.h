@@ -28,6 +28,9 @@ struct local_server {
 struct local_server *local_new(int lane, int cpu);
 /* Frees the struct and what it points to. */
 void local_free(struct local_server *server);
+/* From its next start on it listens over TCP, on a port of its own, to whoever has the password,
+ * which is copied; with NULL it does not. */
+void local_set_password(struct local_server *server, const char *password);
 /* The name becomes the server's. */
 void local_set_name(struct local_server *server, char *cluster_name);
 /* Its socket, log and data are there; `dir` becomes the server's. */

@@ -86,10 +86,9 @@ struct scenario *scenario_parse_with(const char *file, const char *text, size_t 
                                      struct diags *diags);
 /* Do its faults cut connections by toxiproxy? */
 bool scenario_uses_toxiproxy(const struct scenario *scenario);
-/* Who cuts connections, whatever the faults say (an enum fault_via). With a pooler, with standbys,
- * or when the server is killed only the client's own end can: then nothing is changed, and the
- * answer is why ("a pooler"; static). NULL: done, or there is nothing to cut. */
-const char *scenario_set_via(struct scenario *scenario, int via);
+/* Who cuts connections, whatever the faults say (an enum fault_via). False: it has a pooler, where
+ * only the client's own end can, and stays as it is. */
+bool scenario_set_via(struct scenario *scenario, int via);
 /* NULL is allowed. */
 void scenario_free(struct scenario *scenario);
 /* May a run of it break this invariant? */

@@ -316,31 +316,19 @@ bool scenario_uses_toxiproxy(const struct scenario *scenario)
     return false;
 }
 
-static bool kills_server(const struct scenario *scenario)
+bool scenario_set_via(struct scenario *scenario, int via)
 {
-    bool kills = false;
-    for (size_t i = 0; i < scenario->fault_count; i++)
-        kills |= scenario->faults[i].kind->kills_server;
-    return kills;
-}
-
-const char *scenario_set_via(struct scenario *scenario, int via)
-{
-    const char *obstacle = scenario->pool_size > 0       ? "a pooler"
-                           : scenario->standby_count > 0 ? "standbys"
-                           : kills_server(scenario)      ? "a fault that kills the server"
-                                                         : NULL;
-    const char *why = NULL;
+    bool done = true;
     for (size_t i = 0; i < scenario->fault_count; i++) {
         const struct scenario_fault *fault = &scenario->faults[i];
-        if (fault->kind->via == NULL || *fault->kind->via(fault->config) == via)
+        if (fault->kind->via == NULL)
             continue;
-        if (obstacle == NULL)
+        if (scenario->pool_size == 0)
             *fault->kind->via(fault->config) = via;
         else
-            why = obstacle;
+            done &= *fault->kind->via(fault->config) == via;
     }
-    return why;
+    return done;
 }
 
 void read_faults(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)
