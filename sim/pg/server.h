@@ -133,7 +133,8 @@ void pg_server_kill(struct pg_server *server);
 /* Start it in its own directory, which has everything that was committed. Must not run. */
 enum err pg_server_start_again(struct pg_server *server, struct strbuf *why);
 /* A further server in the directory of this one's lane, with no data yet: `name` is short, unique
- * in the lane. It listens over TCP if this one does, with the same password. Does not run. It goes with pg_server_discard, or with the lane's directory. */
+ * in the lane. It listens over TCP if this one does, with the same password. Does not run. It goes
+ * with pg_server_discard, or with the lane's directory. */
 enum err pg_server_make_another(const struct pg_server *home, const char *name,
                                 struct pg_server **server, struct strbuf *why);
 void pg_server_discard(struct pg_server *server); /* NULL is allowed */
