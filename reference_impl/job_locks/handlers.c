@@ -24,11 +24,18 @@ static enum err create(struct rt *rt, struct job *job)
     return reply.part_count == CLOUD_PART_COUNT ? ERR_OK : ERR_CLOUD_TIMEOUT;
 }
 
+static bool is_part_gone(struct rt *rt, enum err err)
+{
+    if (err == ERR_CLOUD_TIMEOUT)
+        return rt_weak(rt, JOB_LOCKS_WEAK_TIMEOUT_TAKEN_FOR_DONE);
+    return err == ERR_OK || err == ERR_CLOUD_ABSENT;
+}
+
 static enum err destroy_parts(struct rt *rt, struct job *job)
 {
     for (int i = CLOUD_PART_COUNT - 1; i >= 0; i--) {
         enum err err = cloud_do(rt, job, RT_CLOUD_DESTROY, cloud_parts[i], 0, NULL);
-        if (err != ERR_OK && err != ERR_CLOUD_ABSENT)
+        if (!is_part_gone(rt, err))
             return err;
     }
     return ERR_OK;
@@ -37,6 +44,8 @@ static enum err destroy_parts(struct rt *rt, struct job *job)
 /* A create that timed out may still happen behind our back, so the cloud is asked at the end. */
 static enum err destroy(struct rt *rt, struct job *job)
 {
+    if (rt_weak(rt, JOB_LOCKS_WEAK_TIMEOUT_TAKEN_FOR_DONE))
+        return destroy_parts(rt, job);
     for (int i = 0; i < DESTROY_ROUND_COUNT_MAX; i++) {
         struct rt_cloud_reply reply = {0};
         enum err err = destroy_parts(rt, job);

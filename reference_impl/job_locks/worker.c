@@ -176,5 +176,7 @@ void job_locks_worker(struct rt *rt)
         }
         if (rt_queue_receive(rt, RECEIVE_WAIT_NS, &message) == ERR_OK)
             process(rt, worker, &message);
+        else if (rt_weak(rt, JOB_LOCKS_WEAK_QUEUE_TAKEN_FOR_DRAINED))
+            return;
     }
 }

@@ -14,7 +14,7 @@
 struct bench_config {
     bool json, quick;
     int64_t seeds;
-    const char *only, *pg_bin, *scenarios;
+    const char *only, *pg_bin, *pg_image, *scenarios;
 };
 
 #define AT(member) offsetof(struct bench_config, member)
@@ -46,6 +46,11 @@ static const struct option bench_command_options[] = {
      .offset = AT(pg_bin),
      .value = "DIR",
      .about = "the folder of initdb and postgres [found by itself]"},
+    {.name = "pg-image",
+     .type = OPTION_TEXT,
+     .offset = AT(pg_image),
+     .value = "IMAGE",
+     .about = "the image of the rows in docker; it is not pulled [" PG_IMAGE_DEFAULT "]"},
     {.name = "json",
      .type = OPTION_FLAG,
      .offset = AT(json),
@@ -71,6 +76,10 @@ static void put_rows_json(struct json_out *out, const struct bench_figure *figur
         json_object_begin(out);
         json_key(out, "scenario");
         json_string(out, figure->rows[i].scenario);
+        if (figure->rows[i].reason) {
+            json_key(out, "reason");
+            json_string(out, figure->rows[i].reason);
+        }
         put_details_json(out, &figure->rows[i]);
         json_object_end(out);
     }
@@ -127,6 +136,8 @@ static void put_json(const struct bench_config *config, const struct bench_repor
 static void put_details(struct strbuf *text, const struct bench_row *row)
 {
     const char *comma = "";
+    if (row->reason)
+        strbuf_printf(text, "not measured: %s", row->reason);
     for (size_t i = 0; i < row->detail_count; i++, comma = ", ")
         strbuf_printf(text, "%s%s %.*f", comma, row->details[i].key, row->details[i].decimals,
                       row->details[i].value);
@@ -197,7 +208,7 @@ static int bench_command_run(const struct args *args, const void *config)
         .seed_count = bench->seeds,
         .only = bench->only,
         .scenario_dir = dir,
-        .server = {.bin_dir = bench->pg_bin, .cpu = -1},
+        .server = {.bin_dir = bench->pg_bin, .image = bench->pg_image, .cpu = -1},
     };
     bench_run(&options, say, NULL, interrupt_flag(), &report);
     say_failures(&report);

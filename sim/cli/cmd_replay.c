@@ -150,8 +150,8 @@ static struct scenario *parse_embedded(const struct failure *failure)
     return scenario;
 }
 
-static int replay_failure(const struct replay_config *config,
-                          const struct pg_server_options *server, const char *file)
+static int replay_failure(const struct replay_config *config, struct pg_server_options *server,
+                          const char *file)
 {
     struct strbuf why = STRBUF_INIT;
     struct failure *failure = failure_read(file, &why);
@@ -167,7 +167,9 @@ static int replay_failure(const struct replay_config *config,
                     "warning: recorded with engine %d, this is engine %d: the same choices may "
                     "lead elsewhere\n",
                     failure->engine_version, FP_ENGINE_VERSION);
-        code = run_and_tell(config, server, scenario, failure->seed, failure);
+        code = pg_options_fit_one(&command_replay, server, scenario);
+        if (code == EXIT_PASS)
+            code = run_and_tell(config, server, scenario, failure->seed, failure);
     }
     scenario_free(scenario);
     failure_free(failure);
@@ -177,8 +179,8 @@ static int replay_failure(const struct replay_config *config,
 
 /* ---- a scenario ---- */
 
-static int replay_scenario(const struct replay_config *config,
-                           const struct pg_server_options *server, const char *file)
+static int replay_scenario(const struct replay_config *config, struct pg_server_options *server,
+                           const char *file)
 {
     static struct gathered gathered;
     int code = gather(&gathered, &file, 1, &config->set);

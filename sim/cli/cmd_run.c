@@ -394,8 +394,11 @@ static void cut_via(struct gathered *gathered, const char *word)
     int via = 0;
     while (strcmp(via_words[via], word) != 0)
         via++;
-    for (size_t i = 0; i < gathered->count; i++)
-        scenario_set_via(gathered->scenarios[i], via);
+    for (size_t i = 0; i < gathered->count; i++) {
+        if (!scenario_set_via(gathered->scenarios[i], via))
+            fprintf(stderr, "note: --via %s does not apply to %s: with a pooler the client cuts\n",
+                    word, gathered->files[i]);
+    }
 }
 
 static int run_run(const struct args *args, const void *config)

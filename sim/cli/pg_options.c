@@ -23,13 +23,28 @@ int pg_options_take(const struct command *command, const struct pg_choice *choic
     return code;
 }
 
-/* What the scenario has that is not possible there; false: nothing. */
-static bool find_misfit(const struct pg_server_options *options, const struct scenario *scenario,
+/* What of it needs the server's files, or a program of ours beside it; NULL: nothing. */
+static const char *find_neighbour(const struct scenario *scenario)
+{
+    if (scenario->standby_count > 0)
+        return "standbys";
+    if (scenario->pool_size > 0)
+        return "a pooler";
+    return scenario_uses_toxiproxy(scenario) ? "toxiproxy" : NULL;
+}
+
+/* What the scenario has that is not possible there; false: nothing. A server in a container gets
+ * its files out here when a scenario needs that. */
+static bool find_misfit(struct pg_server_options *options, const struct scenario *scenario,
                         struct strbuf *why)
 {
+    struct strbuf reason = STRBUF_INIT;
+    const char *neighbour = find_neighbour(scenario);
     strbuf_clear(why);
-    if (scenario->standby_count > 0 && !pg_server_options_may_copy(options))
-        strbuf_printf(why, "%s: standbys need --pg local", scenario->file);
+    if (neighbour && !pg_server_options_box(options, &reason))
+        strbuf_printf(why, "%s: %s cannot be had with this --pg: %s", scenario->file, neighbour,
+                      strbuf_str(&reason));
+    strbuf_release(&reason);
     for (size_t i = 0; why->size == 0 && i < scenario->fault_count; i++) {
         const struct fault_kind *kind = scenario->faults[i].kind;
         if (kind->needs_container && !pg_server_options_have_container(options))
@@ -41,7 +56,18 @@ static bool find_misfit(const struct pg_server_options *options, const struct sc
     return why->size > 0;
 }
 
-int pg_options_fit(const struct command *command, const struct pg_server_options *options,
+int pg_options_fit_one(const struct command *command, struct pg_server_options *options,
+                       const struct scenario *scenario)
+{
+    struct strbuf why = STRBUF_INIT;
+    int code = EXIT_PASS;
+    if (find_misfit(options, scenario, &why))
+        code = command_usage(command, "%s", strbuf_str(&why));
+    strbuf_release(&why);
+    return code;
+}
+
+int pg_options_fit(const struct command *command, struct pg_server_options *options,
                    struct gathered *gathered)
 {
     struct strbuf why = STRBUF_INIT;

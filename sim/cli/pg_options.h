@@ -45,7 +45,11 @@ int pg_options_take(const struct command *command, const struct pg_choice *choic
 
 /* Scenarios with a fault that is not possible where PostgreSQL runs are left out, which is said on
  * standard error. EXIT_USAGE: none is left. */
-int pg_options_fit(const struct command *command, const struct pg_server_options *options,
+int pg_options_fit(const struct command *command, struct pg_server_options *options,
                    struct gathered *gathered);
+
+/* The same for one scenario. EXIT_USAGE: it is not possible there. */
+int pg_options_fit_one(const struct command *command, struct pg_server_options *options,
+                       const struct scenario *scenario);
 
 #endif

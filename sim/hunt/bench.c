@@ -192,8 +192,10 @@ void bench_report_release(struct bench_report *report)
     for (size_t i = 0; i < report->figure_count; i++) {
         struct bench_figure *figure = &report->figures[i];
         strbuf_release(&figure->reason);
-        for (size_t row = 0; row < figure->row_count; row++)
+        for (size_t row = 0; row < figure->row_count; row++) {
             free(figure->rows[row].scenario);
+            free(figure->rows[row].reason);
+        }
     }
     memset(report, 0, sizeof *report);
 }

@@ -6,7 +6,7 @@
 #include "sim/pg/server.h"
 
 #define BENCH_FIGURE_COUNT_MAX 16
-#define BENCH_ROW_COUNT_MAX 8
+#define BENCH_ROW_COUNT_MAX 16
 #define BENCH_DETAIL_COUNT_MAX 12
 
 struct bench_options {
@@ -49,6 +49,7 @@ struct bench_detail {
 };
 struct bench_row {
     char *scenario; /* NULL: about the figure as a whole */
+    char *reason;   /* why there is nothing in it; NULL: it was measured */
     struct bench_detail details[BENCH_DETAIL_COUNT_MAX];
     size_t detail_count;
 };

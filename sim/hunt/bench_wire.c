@@ -238,8 +238,7 @@ static enum bench_end measure_beside(struct bench *bench, struct bench_figure *f
     enum bench_end end = measure_line(bench, figure, line, sum);
     if (end != BENCH_UNMEASURED || !line->with_waits)
         return end;
-    bench_say(bench, "bare_wire_ratio: no row for %s: %s", line->name,
-              strbuf_str(&figure->reason));
+    bench_say(bench, "bare_wire_ratio: no row for %s: %s", line->name, strbuf_str(&figure->reason));
     strbuf_clear(&figure->reason);
     return BENCH_MEASURED;
 }

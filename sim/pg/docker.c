@@ -229,11 +229,29 @@ bool docker_remove_session(const char *session)
     return all;
 }
 
+void docker_remove_named(const char *name)
+{
+    int removed_count;
+    char *filter = fp_format("name=^/%s[.]", name);
+    (void)remove_filtered(filter, false, &removed_count);
+    free(filter);
+}
+
 int docker_remove_dead(void)
 {
     int removed_count;
     (void)remove_filtered("label=" DOCKER_LABEL_OWNER, true, &removed_count);
     return removed_count;
+}
+
+void docker_log_tail(const char *container, struct strbuf *out)
+{
+    struct strbuf ignored = STRBUF_INIT;
+    struct docker_call call;
+    docker_call_init(&call, "logs", "--tail=20", container, NULL);
+    call.joins = true;
+    (void)docker_run(&call, out, &ignored);
+    strbuf_release(&ignored);
 }
 
 /* ---- names ---- */

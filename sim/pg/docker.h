@@ -42,8 +42,13 @@ enum err docker_run(struct docker_call *call, struct strbuf *out, struct strbuf 
 bool docker_remove(const char *container);
 /* Remove the containers of that session, with their volumes. False: some may be left. */
 bool docker_remove_session(const char *session);
+/* Remove the containers whose names are this with a dot behind it, and perhaps more. */
+void docker_remove_named(const char *name);
 /* Remove the containers whose owner is dead. Returns how many. */
 int docker_remove_dead(void);
+
+/* What the container printed last. Adds nothing when there is none. */
+void docker_log_tail(const char *container, struct strbuf *out);
 
 /* The image as it is to be asked for: with the prefix of TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX when
  * it names no registry of its own. Caller frees. */

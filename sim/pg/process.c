@@ -161,6 +161,12 @@ static bool command_is_in(pid_t pid, const struct process_place *place)
     return false;
 }
 
+bool process_command_names(pid_t pid, const char *dir)
+{
+    const struct process_place place = {.dir = dir};
+    return command_is_in(pid, &place);
+}
+
 static bool process_is_in(pid_t pid, const struct process_place *place)
 {
     char link[PROC_PATH_SIZE_MAX];

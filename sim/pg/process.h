@@ -31,6 +31,8 @@ ssize_t process_read_file(const char *path, char *text, size_t text_size);
 /* A server process whose title begins with "postgres: " and holds `text`. The title names the
  * cluster, the role and the database. */
 bool process_title_holds(pid_t pid, const char *text);
+/* Is there a word on its command line that is `dir`, or a path below it? */
+bool process_command_names(pid_t pid, const char *dir);
 /* The number that process has in the innermost of its process namespaces; 0: unknown. */
 pid_t process_inner_pid(pid_t pid);
 /* The child of `parent` that has the number `inner_pid` in its own process namespace; 0: none. */

@@ -79,12 +79,13 @@ enum err route_install(struct pg_lane *lane, const struct pg_schema *schema, str
         stop_all(lane);
     enum err err = ERR_OK;
     if (!is_straight(lane) && !pg_server_beside(lane->server)) {
-        strbuf_puts(why, "toxiproxy and pgbouncer can only stand before a server of --pg local");
+        strbuf_puts(why, "toxiproxy and pgbouncer can only stand before a server whose files "
+                         "are on this machine");
         return ERR_INFRASTRUCTURE;
     }
-    if (!is_straight(lane) && (schema->standby_count > 0 || schema->crashes)) {
-        strbuf_puts(why, "toxiproxy and pgbouncer stand before one server that stays: no standbys, "
-                         "no fault that kills it");
+    if (schema->pool_size > 0 && (schema->standby_count > 0 || schema->crashes)) {
+        strbuf_puts(why, "pgbouncer stands before one server that stays: no standbys, no fault "
+                         "that kills it");
         return ERR_INFRASTRUCTURE;
     }
     if (schema->toxiproxy && !pg_server_beside(lane->server)->password)
@@ -171,7 +172,7 @@ enum err route_trouble(struct pg_lane *lane, const char *why)
 static char *proxied_conninfo(struct pg_session *session)
 {
     struct pg_lane *lane = session->lane;
-    const struct pg_beside *beside = pg_server_beside(lane->server);
+    const struct pg_beside *beside = pg_server_beside(lane->nodes[session->node].server);
     struct strbuf why = STRBUF_INIT;
     const char *host;
     int port;

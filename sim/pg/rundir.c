@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "sim/pg/box.h"
 #include "sim/pg/process.h"
 #include "sim/pg/shared_memory.h"
 #include "sim/pg/tree.h"
@@ -263,7 +264,8 @@ static void remove_memory_of(const char *data_dir)
 {
     uid_t uid;
     pid_t pid = postmaster_pid(data_dir, &uid);
-    if (pid > 0)
+    /* That of a container is the first process there; its memory goes with the container. */
+    if (pid > BOX_POSTMASTER_PID)
         shared_memory_remove(pid, uid);
 }
 

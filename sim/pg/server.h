@@ -19,6 +19,9 @@ struct pg_server;
 struct pg_server_options {
     const char *where;    /* "local", "docker" or a connection string; NULL: local */
     const char *image;    /* docker: NULL for PG_IMAGE_DEFAULT */
+    bool boxed;           /* docker: its files are in a folder of ours, so that it can be copied and
+                             have programs beside it; see box.h */
+    bool never_pulls;     /* docker: an image that is not there is not fetched */
     const char *bin_dir;  /* NULL: look in PATH and in the usual places */
     const char *work_dir; /* NULL: FENCEPOST_TMPDIR, /dev/shm when it has room, else /tmp */
     int cpu;              /* pin the server to this CPU; -1: do not */
@@ -88,9 +91,13 @@ void pg_server_describe(const struct pg_server *server, struct pg_environment *e
  * and a server that was restarted or killed answers again, with all that was committed. */
 enum pg_hit { PG_HIT_PAUSE, PG_HIT_RESTART, PG_HIT_KILL };
 bool pg_server_options_have_container(const struct pg_server_options *options);
-/* Is it a server of our own, which may be killed? And one on this machine, which may be copied? */
+/* Is it a server of our own, which may be killed? And one with its files on this machine, which may
+ * be copied, and have programs of ours beside it? */
 bool pg_server_options_may_kill(const struct pg_server_options *options);
 bool pg_server_options_may_copy(const struct pg_server_options *options);
+/* If it is one in a container, let it be such a one from now on. False with `why`: it cannot be.
+ * Asks the engine. */
+bool pg_server_options_box(struct pg_server_options *options, struct strbuf *why);
 /* After PG_HIT_RESTART and PG_HIT_KILL no session is left, and
  * pg_server_conninfo is another. ERR_INFRASTRUCTURE with `why`. */
 enum err pg_server_hit(struct pg_server *server, enum pg_hit hit, struct strbuf *why);
@@ -104,12 +111,12 @@ struct pg_beside {
     const char *password;              /* of the role fencepost over TCP; NULL: no TCP */
     const char *toxiproxy, *pgbouncer; /* as the options name them; NULL: found by itself */
 };
-/* NULL: nothing can stand beside it, only a local server is ours enough. Owned by the server. */
+/* NULL: nothing can stand beside it, its files are not on this machine. Owned by the server. */
 const struct pg_beside *pg_server_beside(const struct pg_server *server);
-/* From now on also over TCP, on 127.0.0.1 and for the role fencepost alone. The server is started
- * again for it, so every connection ends, and the port changes in the connection strings too. Who
- * has the control sets the password. Does nothing the second time. Only where pg_server_beside is.
- * ERR_INFRASTRUCTURE with `why`. */
+/* From now on also over TCP, on our 127.0.0.1 and for the role fencepost alone. The server is
+ * started again for it, so every connection ends, and the port changes in the connection strings
+ * too. Who has the control sets the password. Does nothing the second time. Only where
+ * pg_server_beside is. ERR_INFRASTRUCTURE with `why`. */
 enum err pg_server_listen(struct pg_server *server, struct strbuf *why);
 /* A connection string of a local server, or of what stands before it. Caller frees. */
 char *pg_make_conninfo(const char *host, int port, const char *user);
@@ -126,7 +133,8 @@ void pg_server_kill(struct pg_server *server);
 /* Start it in its own directory, which has everything that was committed. Must not run. */
 enum err pg_server_start_again(struct pg_server *server, struct strbuf *why);
 /* A further server in the directory of this one's lane, with no data yet: `name` is short, unique
- * in the lane. Does not run. It goes with pg_server_discard, or with the lane's directory. */
+ * in the lane. It listens over TCP if this one does, with the same password. Does not run. It goes
+ * with pg_server_discard, or with the lane's directory. */
 enum err pg_server_make_another(const struct pg_server *home, const char *name,
                                 struct pg_server **server, struct strbuf *why);
 void pg_server_discard(struct pg_server *server); /* NULL is allowed */

@@ -17,7 +17,7 @@
 
 bool pg_server_is_ours(const struct pg_server *server)
 {
-    return server->kind == &pg_server_kind_local;
+    return server->kind == &pg_server_kind_local || server->kind == &pg_server_kind_box;
 }
 
 static struct local_server *local(struct pg_server *server)
@@ -45,6 +45,11 @@ void pg_server_kill(struct pg_server *base)
 
     if (server->pid == 0)
         return;
+    if (server->box != NULL) {
+        box_remove(server->box);
+        server->pid = 0;
+        return;
+    }
     (void)kill(server->pid, SIGQUIT);
     if (!spawn_wait(server->pid, KILL_TIMEOUT_MS, &status)) {
         (void)process_kill_once(&place, server->pid);
@@ -64,17 +69,6 @@ static enum err remove_data(const struct local_server *server, struct strbuf *wh
     return ERR_INFRASTRUCTURE;
 }
 
-/* What says that a server runs here belongs to the one that was copied. */
-static void forget_postmaster(const struct local_server *server)
-{
-    static const char *const names[] = {"postmaster.pid", "postmaster.opts"};
-    for (size_t i = 0; i < FP_COUNT(names); i++) {
-        char *path = fp_format("%s/%s", server->data_dir, names[i]);
-        (void)unlink(path);
-        free(path);
-    }
-}
-
 enum err pg_server_copy(struct pg_server *base, const struct pg_server *from, struct strbuf *why)
 {
     struct local_server *server = local(base);
@@ -84,7 +78,11 @@ enum err pg_server_copy(struct pg_server *base, const struct pg_server *from, st
         err = rundir_check_room(server->dir, why);
     if (err == ERR_OK)
         err = local_copy(server, data_dir, why);
-    forget_postmaster(server);
+    /* The template knows no password, and trusts whoever comes. */
+    if (from == NULL)
+        local_set_password(server, NULL);
+    /* It belongs to the one that was copied. */
+    local_forget_postmaster(server);
     return err;
 }
 
@@ -101,8 +99,10 @@ enum err pg_server_make_another(const struct pg_server *home, const char *name,
     struct local_server *server = local_new(home->lane, local_const(home)->cpu);
     local_set_dir(server, dir);
     char *lane_name = rundir_cluster_name(template->rundir.path, home->lane);
-    server->cluster_name = fp_format("%s%s:", lane_name, name);
+    local_set_name(server, fp_format("%s%s:", lane_name, name));
     free(lane_name);
+    if (local_const(home)->password != NULL)
+        local_set_password(server, local_const(home)->password);
     *out = &server->base;
     return ERR_OK;
 }

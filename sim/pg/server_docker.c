@@ -9,21 +9,17 @@
 
 #include "sim/core/realtime.h"
 #include "sim/pg/docker.h"
+#include "sim/pg/docker_session.h"
 #include "sim/pg/owner.h"
 #include "sim/pg/process.h"
-#include "sim/pg/reaper.h"
-#include "sim/pg/rundir.h"
 #include "sim/pg/server_kind.h"
 #include "sim/pg/spawn.h"
 #include "sim/pg/template.h"
 
-#define VERSION_MAJOR_MIN 15
-#define PULL_TIMEOUT_MS (60 * 60 * 1000)
 #define START_TIMEOUT_NS (180 * NS_PER_S)
 #define START_PAUSE_MS 50
 #define LOOK_INTERVAL_NS NS_PER_S
 #define SECRET_SIZE 33
-#define SESSION_SIZE 33
 
 struct docker_server {
     struct pg_server base;
@@ -34,129 +30,9 @@ struct docker_server {
     bool can_signal;
 };
 
-/* One a process. Lanes have it from the fork. */
-static struct {
-    char session[SESSION_SIZE];
-    char owner[OWNER_ID_SIZE_MAX];
-    char *image;
-    int version_major;
-    struct reaper reaper;
-} run;
-
-/* ---- once a process ---- */
-
 static bool is_docker(const char *where)
 {
     return strcmp(where, "docker") == 0;
-}
-
-/* Ports are published on the engine's loopback interface, which must be ours. */
-static enum err check_engine(struct strbuf *why)
-{
-    const char *host = rundir_environment("DOCKER_HOST");
-    if (host != NULL && (strncmp(host, "ssh://", 6) == 0 ||
-                         (strncmp(host, "tcp://", 6) == 0 && strncmp(host + 6, "127.", 4) != 0 &&
-                          strncmp(host + 6, "localhost", 9) != 0))) {
-        strbuf_printf(why,
-                      "the engine at %s (DOCKER_HOST) is on another machine, and a server's port "
-                      "there cannot be reached from here",
-                      host);
-        return ERR_INFRASTRUCTURE;
-    }
-    struct docker_call call;
-    docker_call_init(&call, "version", "--format", "{{.Server.Version}}", NULL);
-    enum err err = docker_run(&call, NULL, why);
-    if (err != ERR_OK)
-        strbuf_puts(why, "\n--pg docker needs an engine that answers `docker version`");
-    return err;
-}
-
-static enum err get_image(const struct pg_server_options *options, struct strbuf *why)
-{
-    struct strbuf ignored = STRBUF_INIT;
-    struct docker_call call;
-    docker_call_init(&call, "image", "inspect", "--format", "{{.Id}}", run.image, NULL);
-    enum err err = docker_run(&call, NULL, &ignored);
-    strbuf_release(&ignored);
-    if (err == ERR_OK)
-        return ERR_OK;
-    fprintf(stderr, "fencepost: docker pull %s\n", run.image);
-    docker_call_init(&call, "pull", run.image, NULL);
-    call.shows = true;
-    call.timeout_ms = PULL_TIMEOUT_MS;
-    call.interrupted = options->interrupted;
-    err = docker_run(&call, NULL, why);
-    if (err != ERR_OK)
-        strbuf_printf(why, "; choose an image that can be had with --pg-image");
-    return err;
-}
-
-static void add_labels(struct docker_args *args)
-{
-    docker_arg(args, "--label=" DOCKER_LABEL_FAMILY "=true");
-    docker_arg(args, "--label=" DOCKER_LABEL_SESSION "=%s", run.session);
-    docker_arg(args, "--label=" DOCKER_LABEL_OWNER "=%s", run.owner);
-}
-
-/* "postgres (PostgreSQL) 18.1 (Debian ...)" */
-static enum err ask_version(struct strbuf *why)
-{
-    struct strbuf output = STRBUF_INIT;
-    struct docker_call call;
-    docker_call_init(&call, "run", "--rm", "--pull=never", "--network=none", NULL);
-    add_labels(&call.args);
-    docker_arg(&call.args, "--entrypoint=postgres");
-    docker_arg(&call.args, "%s", run.image);
-    docker_arg(&call.args, "--version");
-    enum err err = docker_run(&call, &output, why);
-    if (err == ERR_OK) {
-        const char *text = strbuf_str(&output);
-        run.version_major = atoi(text + strcspn(text, "0123456789"));
-        if (run.version_major < VERSION_MAJOR_MIN) {
-            strbuf_printf(why, "the image %s has \"%s\", at least PostgreSQL %d is needed",
-                          run.image, text, VERSION_MAJOR_MIN);
-            err = ERR_INFRASTRUCTURE;
-        }
-    }
-    strbuf_release(&output);
-    return err;
-}
-
-static void remove_all(const void *self)
-{
-    (void)self;
-    (void)docker_remove_session(run.session);
-}
-
-static void docker_release(void)
-{
-    remove_all(NULL);
-    reaper_dismiss(&run.reaper);
-    free(run.image);
-    run.image = NULL;
-}
-
-static enum err docker_prepare(const struct pg_server_options *options, struct strbuf *why)
-{
-    const char *image = options->image != NULL ? options->image : PG_IMAGE_DEFAULT;
-    enum err err = check_engine(why);
-    if (err != ERR_OK)
-        return err;
-    run.image =
-        docker_image_name(image, rundir_environment("TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"));
-    owner_random_hex(run.session, sizeof run.session);
-    owner_id(run.owner);
-    err = reaper_start(remove_all, NULL, -1, &run.reaper, why);
-    if (err != ERR_OK) {
-        free(run.image);
-        return err;
-    }
-    err = get_image(options, why);
-    if (err == ERR_OK)
-        err = ask_version(why);
-    if (err != ERR_OK)
-        docker_release();
-    return err;
 }
 
 /* ---- the container ---- */
@@ -200,14 +76,14 @@ static enum err start_container(struct docker_server *server, int cpu, struct st
     docker_call_init(&call, "run", "--detach", "--pull=never", "--env-file=/dev/stdin",
                      "--publish=127.0.0.1::5432", NULL);
     call.input = input;
-    add_labels(&call.args);
+    docker_session_label(&call.args);
     docker_arg(&call.args, "--name=%s", server->cluster_name);
     if (cpu >= 0)
         docker_arg(&call.args, "--cpuset-cpus=%d", cpu);
-    docker_arg(&call.args, "%s", run.image);
+    docker_arg(&call.args, "%s", docker_session_get()->image);
     docker_arg(&call.args, "postgres");
     add_settings(&call.args, template_settings);
-    if (run.version_major >= 18)
+    if (docker_session_get()->version_major >= 18)
         add_settings(&call.args, template_settings_from_18);
     docker_arg(&call.args, "-c");
     docker_arg(&call.args, "listen_addresses=*");
@@ -254,17 +130,11 @@ static enum err read_port(struct docker_server *server, struct strbuf *why)
     return ERR_OK;
 }
 
-static void docker_log_tail(const struct pg_server *base, struct strbuf *out)
+static void docker_server_log_tail(const struct pg_server *base, struct strbuf *out)
 {
     const struct docker_server *server = (const struct docker_server *)base;
-    struct strbuf ignored = STRBUF_INIT;
-    struct docker_call call;
-    if (server->container == NULL)
-        return;
-    docker_call_init(&call, "logs", "--tail=20", server->container, NULL);
-    call.joins = true;
-    (void)docker_run(&call, out, &ignored);
-    strbuf_release(&ignored);
+    if (server->container != NULL)
+        docker_log_tail(server->container, out);
 }
 
 static bool is_running(const struct docker_server *server)
@@ -298,8 +168,8 @@ static PGconn *connect_when_ready(const struct docker_server *server,
         spawn_pause_ms(START_PAUSE_MS);
     }
     strbuf_printf(why, "the server in the container %s (%s) does not answer: %s\n",
-                  server->cluster_name, run.image, PQerrorMessage(conn));
-    docker_log_tail(&server->base, why);
+                  server->cluster_name, docker_session_get()->image, PQerrorMessage(conn));
+    docker_server_log_tail(&server->base, why);
     PQfinish(conn);
     return NULL;
 }
@@ -368,7 +238,7 @@ static bool docker_can_signal(const struct pg_server *base)
 
 static void docker_describe(const struct pg_server *base, struct pg_environment *environment)
 {
-    snprintf(environment->image, sizeof environment->image, "%s", run.image);
+    snprintf(environment->image, sizeof environment->image, "%s", docker_session_get()->image);
     if (!docker_can_signal(base))
         snprintf(environment->off, sizeof environment->off,
                  "the container's processes cannot be signalled by this user, so waiters are not "
@@ -455,7 +325,7 @@ static enum err docker_start(const struct pg_server_options *options, int lane,
     server->base.lane = lane;
     server->base.role = fp_strdup("fencepost");
     server->base.database = fp_strdup("fencepost");
-    server->cluster_name = fp_format("fencepost-%.12s-lane-%d", run.session, lane);
+    server->cluster_name = fp_format("fencepost-%.12s-lane-%d", docker_session_get()->id, lane);
     owner_random_hex(server->secret, sizeof server->secret);
     enum err err = begin(server, options, why);
     if (err != ERR_OK) {
@@ -474,15 +344,16 @@ static int docker_remove_leftovers(const struct pg_server_options *options)
 
 const struct pg_server_kind pg_server_kind_docker = {
     .name = "docker",
+    .boxed = &pg_server_kind_box,
     .is_meant = is_docker,
-    .prepare = docker_prepare,
-    .release = docker_release,
+    .prepare = docker_session_open,
+    .release = docker_session_close,
     .start = docker_start,
     .stop = docker_stop,
     .can_signal = docker_can_signal,
     .signal_pid = docker_signal_pid,
     .hit = docker_hit,
-    .log_tail = docker_log_tail,
+    .log_tail = docker_server_log_tail,
     .describe = docker_describe,
     .remove_leftovers = docker_remove_leftovers,
 };

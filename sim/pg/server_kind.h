@@ -21,6 +21,8 @@ struct pg_server {
 
 struct pg_server_kind {
     const char *name;
+    /* The same with its files on this machine; NULL: there is none. */
+    const struct pg_server_kind *boxed;
     /* Is `where`, the text of --pg, this kind? The last of the table takes what nobody else does.
      */
     bool (*is_meant)(const char *where);
@@ -50,6 +52,7 @@ struct pg_server_kind {
 
 extern const struct pg_server_kind pg_server_kind_local;
 extern const struct pg_server_kind pg_server_kind_docker;
+extern const struct pg_server_kind pg_server_kind_box; /* docker, with its files on this machine */
 extern const struct pg_server_kind pg_server_kind_dsn;
 
 /* Frees what `struct pg_server` points to, not the struct. */

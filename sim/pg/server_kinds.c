@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/pg/docker_session.h"
 #include "sim/pg/server_kind.h"
 
 static const struct pg_server_kind *const kinds[] = {
@@ -23,7 +24,7 @@ static const struct pg_server_kind *kind_of(const struct pg_server_options *opti
 
     for (size_t i = 0; i < last; i++)
         if (kinds[i]->is_meant(where))
-            return kinds[i];
+            return options->boxed && kinds[i]->boxed != NULL ? kinds[i]->boxed : kinds[i];
     return kinds[last];
 }
 
@@ -35,7 +36,7 @@ bool pg_server_options_check(const struct pg_server_options *options, struct str
         strbuf_puts(why, "--pg-bin names the programs of --pg local");
         return false;
     }
-    if (options->image != NULL && kind != &pg_server_kind_docker) {
+    if (options->image != NULL && kind->hit == NULL) {
         strbuf_puts(why, "--pg-image needs --pg docker");
         return false;
     }
@@ -140,7 +141,19 @@ bool pg_server_options_have_container(const struct pg_server_options *options)
 
 bool pg_server_options_may_copy(const struct pg_server_options *options)
 {
-    return kind_of(options) == &pg_server_kind_local;
+    return kind_of(options)->beside != NULL;
+}
+
+bool pg_server_options_box(struct pg_server_options *options, struct strbuf *why)
+{
+    if (pg_server_options_may_copy(options))
+        return true;
+    if (kind_of(options)->boxed == NULL) {
+        strbuf_puts(why, "the server's files are not ours");
+        return false;
+    }
+    options->boxed = docker_engine_is_here(why);
+    return options->boxed;
 }
 
 bool pg_server_options_may_kill(const struct pg_server_options *options)

@@ -21,11 +21,11 @@
 #define LOOPBACK "127.0.0.1"
 #define LISTEN_ATTEMPT_COUNT 5
 
-static void local_stop(struct pg_server *base);
-
-static void local_log_tail(const struct pg_server *base, struct strbuf *out)
+void local_log_tail(const struct pg_server *base, struct strbuf *out)
 {
     const struct local_server *server = (const struct local_server *)base;
+    if (server->box != NULL)
+        box_log_tail(server->box, out);
     if (server->log_path != NULL)
         log_tail(server->log_path, out);
 }
@@ -54,6 +54,7 @@ void local_free(struct local_server *server)
     free(server->data_dir);
     free(server->log_path);
     free(server->cluster_name);
+    free(server->box);
     free(server->password);
     free(server->toxiproxy);
     free(server->pgbouncer);
@@ -105,20 +106,30 @@ enum err local_copy(struct local_server *server, const char *from, struct strbuf
     return ERR_INFRASTRUCTURE;
 }
 
-static enum err start_postmaster(struct local_server *server, struct strbuf *why)
+struct box local_box(const struct local_server *server)
 {
-    const struct pg_template *template = pg_template_get();
-    char *program = fp_format("%s/postgres", template->bin_dir);
-    char *cluster =
-        fp_format("cluster_name=%.*s", (int)strlen(server->cluster_name) - 1, server->cluster_name);
-    char *port = fp_format("port=%d", server->beside.port);
-    const char *listen = server->password ? "listen_addresses=" LOOPBACK : "listen_addresses=";
-    const char *const argv[] = {program, "-D", server->data_dir, "-c", cluster, "-c",
-                                port,    "-c", listen,           NULL};
+    return (struct box){.name = server->box,
+                        .dir = server->dir,
+                        .cpu = server->cpu,
+                        .port = server->password ? server->beside.port : 0};
+}
+
+/* In a container every postmaster has the same number, so an old file could be taken for a new one.
+ */
+static enum err start_boxed(struct local_server *server, const char *const *argv,
+                            struct strbuf *why)
+{
+    local_forget_postmaster(server);
+    struct box box = local_box(server);
+    return box_start(&box, argv, &server->pid, why);
+}
+
+static enum err start_here(struct local_server *server, const char *const *argv, struct strbuf *why)
+{
     int log_fd = open_log(server);
     struct spawn spawn = {
         .argv = argv,
-        .user = &template->user,
+        .user = &pg_template_get()->user,
         .cwd = server->dir,
         .stdin_fd = -1,
         .stdout_fd = log_fd,
@@ -130,20 +141,51 @@ static enum err start_postmaster(struct local_server *server, struct strbuf *why
     enum err err = spawn_start(&spawn, &server->pid, why);
     if (log_fd >= 0)
         close(log_fd);
+    return err;
+}
+
+/* Within a container it listens to the network that the container alone is in. */
+static const char *listen_setting(const struct local_server *server)
+{
+    if (server->password == NULL)
+        return "listen_addresses=";
+    return server->box != NULL ? "listen_addresses=*" : "listen_addresses=" LOOPBACK;
+}
+
+static enum err start_postmaster(struct local_server *server, struct strbuf *why)
+{
+    char *program = template_program("postgres");
+    char *cluster =
+        fp_format("cluster_name=%.*s", (int)strlen(server->cluster_name) - 1, server->cluster_name);
+    char *port = fp_format("port=%d", server->beside.port);
+    const char *const argv[] = {program, "-D", server->data_dir,       "-c", cluster, "-c",
+                                port,    "-c", listen_setting(server), NULL};
+    enum err err =
+        server->box != NULL ? start_boxed(server, argv, why) : start_here(server, argv, why);
     free(program);
     free(cluster);
     free(port);
     return err;
 }
 
-static enum err wait_until_ready(struct local_server *server, struct strbuf *why)
+/* Waits a moment. What ends in a container is nobody's child here. */
+static bool has_ended(const struct local_server *server, int *status)
 {
+    if (server->box == NULL)
+        return spawn_wait(server->pid, START_PAUSE_MS, status);
+    spawn_pause_ms(START_PAUSE_MS);
+    return kill(server->pid, 0) != 0 && errno == ESRCH;
+}
+
+enum err local_wait(struct local_server *server, struct strbuf *why)
+{
+    pid_t pid = server->box != NULL ? BOX_POSTMASTER_PID : server->pid;
     int status = -1;
 
     for (int waited_ms = 0; waited_ms < START_TIMEOUT_MS; waited_ms += START_PAUSE_MS) {
-        if (postmaster_is_ready(server->data_dir, server->pid))
+        if (postmaster_is_ready(server->data_dir, pid))
             return ERR_OK;
-        if (!spawn_wait(server->pid, START_PAUSE_MS, &status))
+        if (!has_ended(server, &status))
             continue;
         server->pid = 0;
         strbuf_puts(why, "the server ended while it started, with ");
@@ -157,11 +199,63 @@ static enum err wait_until_ready(struct local_server *server, struct strbuf *why
     return ERR_INFRASTRUCTURE;
 }
 
-enum err local_run(struct local_server *server, struct strbuf *why)
+/* It is in the name of the socket too. */
+static void choose_port(struct local_server *server)
+{
+    server->beside.port = loopback_free_port(LOOPBACK);
+    make_conninfos(server);
+}
+
+void local_set_password(struct local_server *server, const char *password)
+{
+    free(server->password);
+    server->password = password != NULL ? fp_strdup(password) : NULL;
+    server->beside.password = server->password;
+    if (password != NULL)
+        choose_port(server);
+}
+
+/* The postmaster waits for its children, and a stopped one does not answer it: kill those, and it
+ * ends at once and in order. */
+static void stop_postmaster(struct local_server *server)
+{
+    const struct process_place place = {.dir = server->dir, .cluster_name = server->cluster_name};
+    int status;
+
+    FP_ASSERT(server->pid > 0);
+    if (server->box != NULL) {
+        box_remove(server->box);
+        return;
+    }
+    (void)kill(server->pid, SIGQUIT);
+    (void)process_kill_once(&place, server->pid);
+    if (spawn_wait(server->pid, STOP_TIMEOUT_MS, &status))
+        return;
+    (void)kill(server->pid, SIGKILL);
+    (void)spawn_wait(server->pid, COLLECT_TIMEOUT_MS, &status);
+}
+
+static enum err run_once(struct local_server *server, struct strbuf *why)
 {
     FP_ASSERT(server->pid == 0);
     enum err err = start_postmaster(server, why);
-    return err == ERR_OK ? wait_until_ready(server, why) : err;
+    return err == ERR_OK ? local_wait(server, why) : err;
+}
+
+/* Somebody else may have taken the port while the server was away: then with another one. */
+enum err local_run(struct local_server *server, struct strbuf *why)
+{
+    enum err err = run_once(server, why);
+    for (int attempt = 1; server->password && attempt < LISTEN_ATTEMPT_COUNT && err != ERR_OK;
+         attempt++) {
+        strbuf_clear(why);
+        if (server->pid > 0)
+            stop_postmaster(server);
+        server->pid = 0;
+        choose_port(server);
+        err = run_once(server, why);
+    }
+    return err;
 }
 
 void local_set_dir(struct local_server *server, char *dir)
@@ -178,7 +272,7 @@ struct local_server *local_new(int lane, int cpu)
 {
     struct local_server *server = fp_alloc(sizeof(*server));
 
-    server->base.kind = &pg_server_kind_local;
+    server->base.kind = pg_template_get()->boxed ? &pg_server_kind_box : &pg_server_kind_local;
     server->base.lane = lane;
     server->base.version = fp_strdup(pg_template_get()->version);
     server->base.role = fp_strdup("fencepost");
@@ -189,11 +283,30 @@ struct local_server *local_new(int lane, int cpu)
     return server;
 }
 
+void local_set_name(struct local_server *server, char *cluster_name)
+{
+    server->cluster_name = cluster_name;
+    if (pg_template_get()->boxed)
+        server->box = box_name(cluster_name);
+}
+
+void local_forget_postmaster(const struct local_server *server)
+{
+    static const char *const names[] = {"postmaster.pid", "postmaster.opts"};
+    for (size_t i = 0; i < FP_COUNT(names); i++) {
+        char *path = fp_format("%s/%s", server->data_dir, names[i]);
+        (void)unlink(path);
+        free(path);
+    }
+}
+
 /* The directory with a copy of the template in it. */
 static enum err prepare_dir(struct local_server *server, struct strbuf *why)
 {
     const struct pg_template *template = pg_template_get();
 
+    if (server->box != NULL)
+        box_remove_cluster(server->cluster_name);
     if (!rundir_destroy_lane(template->rundir.path, server->base.lane)) {
         strbuf_printf(why, "cannot remove what is left in lane %d of %s", server->base.lane,
                       template->rundir.path);
@@ -219,12 +332,12 @@ static void note_beside(struct local_server *server, const struct pg_server_opti
     server->beside.pgbouncer = server->pgbouncer;
 }
 
-static enum err local_start(const struct pg_server_options *options, int lane,
-                            struct pg_server **server_out, struct strbuf *why)
+enum err local_start(const struct pg_server_options *options, int lane,
+                     struct pg_server **server_out, struct strbuf *why)
 {
     FP_ASSERT(lane >= 0 && lane < RUNDIR_LANE_COUNT_MAX);
     struct local_server *server = local_new(lane, options->cpu);
-    server->cluster_name = rundir_cluster_name(pg_template_get()->rundir.path, lane);
+    local_set_name(server, rundir_cluster_name(pg_template_get()->rundir.path, lane));
     note_beside(server, options);
     enum err err = prepare_dir(server, why);
     if (err == ERR_OK)
@@ -237,28 +350,14 @@ static enum err local_start(const struct pg_server_options *options, int lane,
     return ERR_OK;
 }
 
-/* The postmaster waits for its children, and a stopped one does not answer it: kill those, and it
- * ends at once and in order. */
-static void stop_postmaster(struct local_server *server)
-{
-    const struct process_place place = {.dir = server->dir, .cluster_name = server->cluster_name};
-    int status;
-
-    FP_ASSERT(server->pid > 0);
-    (void)kill(server->pid, SIGQUIT);
-    (void)process_kill_once(&place, server->pid);
-    if (spawn_wait(server->pid, STOP_TIMEOUT_MS, &status))
-        return;
-    (void)kill(server->pid, SIGKILL);
-    (void)spawn_wait(server->pid, COLLECT_TIMEOUT_MS, &status);
-}
-
-static void local_stop(struct pg_server *base)
+void local_stop(struct pg_server *base)
 {
     struct local_server *server = (struct local_server *)base;
 
     if (server->pid > 0)
         stop_postmaster(server);
+    if (server->box != NULL)
+        box_remove_cluster(server->cluster_name);
     (void)rundir_destroy_lane(pg_template_get()->rundir.path, server->base.lane);
     local_free(server);
 }
@@ -268,35 +367,25 @@ static void local_stop(struct pg_server *base)
 /* Whoever comes over TCP needs the password. */
 static bool write_hba(const struct local_server *server)
 {
-    static const char rules[] = "local all all trust\n"
+    static const char here[] = "local all all trust\n"
+                               "local replication all trust\n"
+                               "host fencepost fencepost " LOOPBACK "/32 scram-sha-256\n";
+    /* From its loopback interface ours looks like another machine. */
+    static const char boxed[] = "local all all trust\n"
                                 "local replication all trust\n"
-                                "host fencepost fencepost " LOOPBACK "/32 scram-sha-256\n";
+                                "host fencepost fencepost all scram-sha-256\n";
+    const char *rules = server->box != NULL ? boxed : here;
+    size_t size = strlen(rules);
     char *path = fp_format("%s/pg_hba.conf", server->data_dir);
     int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
     free(path);
     if (fd < 0)
         return false;
-    bool written = write(fd, rules, sizeof(rules) - 1) == (ssize_t)(sizeof(rules) - 1);
+    bool written = write(fd, rules, size) == (ssize_t)size;
     return close(fd) == 0 && written;
 }
 
-/* Somebody else may take the port before the server does: then with another one. */
-static enum err start_listening(struct local_server *server, struct strbuf *why)
-{
-    enum err err = ERR_INFRASTRUCTURE;
-    for (int attempt = 0; attempt < LISTEN_ATTEMPT_COUNT && err != ERR_OK; attempt++) {
-        strbuf_clear(why);
-        server->beside.port = loopback_free_port(LOOPBACK);
-        err = local_run(server, why);
-        if (err != ERR_OK && server->pid > 0)
-            stop_postmaster(server);
-        if (err != ERR_OK)
-            server->pid = 0;
-    }
-    return err;
-}
-
-static enum err local_listen(struct pg_server *base, struct strbuf *why)
+enum err local_listen(struct pg_server *base, struct strbuf *why)
 {
     struct local_server *server = (struct local_server *)base;
     if (server->password)
@@ -308,21 +397,19 @@ static enum err local_listen(struct pg_server *base, struct strbuf *why)
                       strerror(errno));
         return ERR_INFRASTRUCTURE;
     }
-    server->password = loopback_secret();
-    server->beside.password = server->password;
-    enum err err = start_listening(server, why);
-    if (err == ERR_OK)
-        make_conninfos(server);
-    return err;
+    char *password = loopback_secret();
+    local_set_password(server, password);
+    free(password);
+    return local_run(server, why);
 }
 
-static const struct pg_beside *local_beside(const struct pg_server *base)
+const struct pg_beside *local_beside(const struct pg_server *base)
 {
     const struct local_server *server = (const struct local_server *)base;
     return &server->beside;
 }
 
-static bool local_can_signal(const struct pg_server *base)
+bool local_can_signal(const struct pg_server *base)
 {
     const struct local_server *server = (const struct local_server *)base;
     return server->pid > 0 && kill(server->pid, 0) == 0;

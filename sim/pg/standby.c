@@ -85,7 +85,7 @@ static enum err build(struct pg_lane *lane, int node, const struct pg_server *fr
         err = ask_number(lane, node,
                          "SELECT pid FROM pg_stat_activity WHERE backend_type = 'startup'",
                          &startup_pid);
-    standby->startup_pid = (int)startup_pid;
+    standby->startup_pid = pg_server_signal_pid(standby->server, (int)startup_pid);
     standby->position = position;
     return err;
 }
@@ -218,7 +218,7 @@ enum err standbys_prepare(struct pg_lane *lane, const struct pg_schema *schema, 
     FP_ASSERT(schema->standby_count <= PG_STANDBY_COUNT_MAX);
     lane->crashes = schema->crashes || schema->standby_count > 0;
     if (schema->standby_count > 0 && !pg_server_is_ours(lane->server)) {
-        strbuf_puts(why, "standbys and failovers need servers of our own: --pg local");
+        strbuf_puts(why, "standbys and failovers need servers whose files are on this machine");
         return ERR_INFRASTRUCTURE;
     }
     if (schema->standby_count == 0 && !had_standbys)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/pg/box.h"
+#include "sim/pg/docker_session.h"
 #include "sim/pg/reaper.h"
 #include "sim/pg/server.h"
 
@@ -109,10 +111,15 @@ void log_tail(const char *path, struct strbuf *out)
     strbuf_puts(out, first);
 }
 
+char *template_program(const char *name)
+{
+    const struct pg_template *template = pg_template_get();
+    return template->boxed ? fp_strdup(name) : fp_format("%s/%s", template->bin_dir, name);
+}
+
 /* Run one of the server's programs to its end; what it prints goes to a log in the run directory.
  * */
-static enum err run_program(const char *const *argv, int stdin_fd, int timeout_ms,
-                            struct strbuf *why)
+static enum err run_here(const char *const *argv, int stdin_fd, int timeout_ms, struct strbuf *why)
 {
     const struct pg_template *template = &current.template;
     char *log = fp_format("%s/template.log", template->rundir.path);
@@ -149,6 +156,41 @@ static enum err run_program(const char *const *argv, int stdin_fd, int timeout_m
     return err;
 }
 
+static bool write_all(int fd, const char *text)
+{
+    size_t size = strlen(text);
+    return write(fd, text, size) == (ssize_t)size;
+}
+
+/* A pipe with the text in it, which is far smaller than its buffer. -1 with `why`. */
+static int input_of(const char *text, struct strbuf *why)
+{
+    int input[2];
+    if (pipe2(input, O_CLOEXEC) != 0) {
+        strbuf_printf(why, "cannot make a pipe: %s", strerror(errno));
+        return -1;
+    }
+    bool written = write_all(input[1], text);
+    FP_ASSERT(written);
+    close(input[1]);
+    return input[0];
+}
+
+/* `input` may be NULL. */
+static enum err run_program(const char *const *argv, const char *input, int timeout_ms,
+                            struct strbuf *why)
+{
+    if (current.template.boxed)
+        return box_run(current.template.rundir.path, argv, input, timeout_ms, why);
+    int stdin_fd = input ? input_of(input, why) : -1;
+    if (input && stdin_fd < 0)
+        return ERR_INFRASTRUCTURE;
+    enum err err = run_here(argv, stdin_fd, timeout_ms, why);
+    if (stdin_fd >= 0)
+        close(stdin_fd);
+    return err;
+}
+
 /* "postgres (PostgreSQL) 15.18 (Debian ...)": the first word that is a number. */
 static bool parse_version(const char *output, char *version, size_t version_size)
 {
@@ -163,10 +205,9 @@ static bool parse_version(const char *output, char *version, size_t version_size
     return true;
 }
 
-static enum err find_version(struct pg_template *template, struct strbuf *why)
+static enum err ask_version(const char *program, struct strbuf *output, struct strbuf *why)
 {
-    struct strbuf output = STRBUF_INIT;
-    char *program = fp_format("%s/postgres", template->bin_dir);
+    const struct pg_template *template = &current.template;
     const char *const argv[] = {program, "--version", NULL};
     struct spawn spawn = {
         .argv = argv,
@@ -178,7 +219,18 @@ static enum err find_version(struct pg_template *template, struct strbuf *why)
         .cpu = -1,
     };
 
-    enum err err = spawn_capture(&spawn, &output, why);
+    return spawn_capture(&spawn, output, why);
+}
+
+static enum err find_version(struct pg_template *template, struct strbuf *why)
+{
+    struct strbuf output = STRBUF_INIT;
+    char *program = template_program("postgres");
+    enum err err = ERR_OK;
+    if (template->boxed)
+        strbuf_puts(&output, docker_session_get()->version);
+    else
+        err = ask_version(program, &output, why);
     if (err == ERR_OK &&
         !parse_version(strbuf_str(&output), template->version, sizeof(template->version))) {
         strbuf_printf(why, "%s does not tell its version", program);
@@ -196,7 +248,7 @@ static enum err find_version(struct pg_template *template, struct strbuf *why)
 
 static enum err run_initdb(const struct pg_template *template, struct strbuf *why)
 {
-    char *program = fp_format("%s/initdb", template->bin_dir);
+    char *program = template_program("initdb");
     const char *const argv[] = {
         program,
         "-N",
@@ -213,15 +265,9 @@ static enum err run_initdb(const struct pg_template *template, struct strbuf *wh
         template->data_dir,
         NULL,
     };
-    enum err err = run_program(argv, -1, INITDB_TIMEOUT_MS, why);
+    enum err err = run_program(argv, NULL, INITDB_TIMEOUT_MS, why);
     free(program);
     return err;
-}
-
-static bool write_all(int fd, const char *text)
-{
-    size_t size = strlen(text);
-    return write(fd, text, size) == (ssize_t)size;
 }
 
 static enum err add_settings(const struct pg_template *template, struct strbuf *why)
@@ -242,7 +288,7 @@ static enum err add_settings(const struct pg_template *template, struct strbuf *
 /* A stand-alone backend, so that no server has to be started. */
 static enum err add_roles(const struct pg_template *template, struct strbuf *why)
 {
-    char *program = fp_format("%s/postgres", template->bin_dir);
+    char *program = template_program("postgres");
     const char *const argv[] = {
         program,     "--single",
         "-D",        template->data_dir,
@@ -250,19 +296,7 @@ static enum err add_roles(const struct pg_template *template, struct strbuf *why
         "-c",        "log_min_messages=warning",
         "template1", NULL,
     };
-    enum err err = ERR_INFRASTRUCTURE;
-    int input[2];
-
-    /* The text is far smaller than a pipe's buffer, so writing it does not block. */
-    if (pipe2(input, O_CLOEXEC) == 0) {
-        bool written = write_all(input[1], roles_sql);
-        close(input[1]);
-        if (written)
-            err = run_program(argv, input[0], SINGLE_TIMEOUT_MS, why);
-        close(input[0]);
-    } else {
-        strbuf_printf(why, "cannot make a pipe: %s", strerror(errno));
-    }
+    enum err err = run_program(argv, roles_sql, SINGLE_TIMEOUT_MS, why);
     free(program);
     return err;
 }
@@ -294,7 +328,7 @@ static enum err open_rundir(const struct pg_server_options *options, struct strb
     struct strbuf bin_dir = STRBUF_INIT;
 
     enum err err = server_user_find(&template->user, why);
-    if (err == ERR_OK)
+    if (err == ERR_OK && !template->boxed)
         err = pg_find_binaries(options->bin_dir, &bin_dir, why);
     if (err == ERR_OK)
         err = rundir_make(options->work_dir, &template->user, &template->rundir, why);
@@ -319,6 +353,7 @@ static enum err open_rundir(const struct pg_server_options *options, struct strb
 enum err template_make(const struct pg_server_options *options, struct strbuf *why)
 {
     FP_ASSERT(!current.made);
+    current.template.boxed = options->boxed;
     enum err err = open_rundir(options, why);
     if (err != ERR_OK)
         return err;

@@ -9,7 +9,8 @@
 struct pg_template {
     struct rundir rundir;
     struct server_user user;
-    char *bin_dir;
+    bool boxed;    /* the programs are run in containers */
+    char *bin_dir; /* NULL: the image's */
     char *data_dir;
     char version[32];
 };
@@ -25,6 +26,9 @@ void template_remove(void);
 
 /* Asserts that template_make was called. */
 const struct pg_template *pg_template_get(void);
+
+/* How the program of that name is started: its path, or its name in the image. Caller frees. */
+char *template_program(const char *name);
 
 /* The last lines of a file, for a message. Adds nothing when there are none. */
 void log_tail(const char *path, struct strbuf *out);

@@ -131,16 +131,6 @@ static bool may_kill_server(const struct scenario *scenario)
     return false;
 }
 
-static bool uses_toxiproxy(const struct scenario *scenario)
-{
-    for (size_t i = 0; i < scenario->fault_count; i++) {
-        const struct scenario_fault *fault = &scenario->faults[i];
-        if (fault->kind->via && *fault->kind->via(fault->config) == VIA_TOXIPROXY)
-            return true;
-    }
-    return false;
-}
-
 /* Two scenarios with the same text here need the same database. */
 static void describe_schema(const struct scenario *scenario, const struct pg_schema *schema,
                             struct strbuf *out)
@@ -173,7 +163,7 @@ enum err run_lane_install(struct run_lane *lane, const struct scenario *scenario
         .gate_count = scenario->gate_count,
         .standby_count = scenario->standby_count,
         .crashes = may_kill_server(scenario),
-        .toxiproxy = uses_toxiproxy(scenario),
+        .toxiproxy = scenario_uses_toxiproxy(scenario),
         .pool_size = scenario->pool_size,
     };
     struct strbuf wanted = STRBUF_INIT;

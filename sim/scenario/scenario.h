@@ -85,9 +85,11 @@ struct scenario *scenario_load_with(const char *path, const char *const *overrid
 struct scenario *scenario_parse_with(const char *file, const char *text, size_t size,
                                      const char *const *overrides, size_t override_count,
                                      struct diags *diags);
-/* Who cuts connections, whatever the faults say (an enum fault_via). Changes nothing with a pooler,
- * with standbys, or when the server is killed: there only the client's own end can. */
-void scenario_set_via(struct scenario *scenario, int via);
+/* Do its faults cut connections by toxiproxy? */
+bool scenario_uses_toxiproxy(const struct scenario *scenario);
+/* Who cuts connections, whatever the faults say (an enum fault_via). False: it has a pooler, where
+ * only the client's own end can, and stays as it is. */
+bool scenario_set_via(struct scenario *scenario, int via);
 /* NULL is allowed. */
 void scenario_free(struct scenario *scenario);
 /* May a run of it break this invariant? */

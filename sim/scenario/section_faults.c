@@ -306,16 +306,29 @@ static void read_fault(struct walk *walk, const struct yaml_node *item, size_t n
         read_config(walk, map, where, kind, scenario);
 }
 
-void scenario_set_via(struct scenario *scenario, int via)
+bool scenario_uses_toxiproxy(const struct scenario *scenario)
 {
-    bool stays = scenario->pool_size == 0 && scenario->standby_count == 0;
-    for (size_t i = 0; i < scenario->fault_count; i++)
-        stays &= !scenario->faults[i].kind->kills_server;
-    for (size_t i = 0; i < scenario->fault_count && stays; i++) {
+    for (size_t i = 0; i < scenario->fault_count; i++) {
         const struct scenario_fault *fault = &scenario->faults[i];
-        if (fault->kind->via != NULL)
-            *fault->kind->via(fault->config) = via;
+        if (fault->kind->via && *fault->kind->via(fault->config) == VIA_TOXIPROXY)
+            return true;
     }
+    return false;
+}
+
+bool scenario_set_via(struct scenario *scenario, int via)
+{
+    bool done = true;
+    for (size_t i = 0; i < scenario->fault_count; i++) {
+        const struct scenario_fault *fault = &scenario->faults[i];
+        if (fault->kind->via == NULL)
+            continue;
+        if (scenario->pool_size == 0)
+            *fault->kind->via(fault->config) = via;
+        else
+            done &= *fault->kind->via(fault->config) == via;
+    }
+    return done;
 }
 
 void read_faults(struct walk *walk, const struct yaml_node *node, struct scenario *scenario)

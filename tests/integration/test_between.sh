@@ -84,6 +84,9 @@ if command -v toxiproxy-server >/dev/null; then
     ended toxiproxy INT 130 "$drops" --via toxiproxy
     ended toxiproxy KILL 137 "$drops" --via toxiproxy
     dies toxiproxy "$socket" "$drops" --seeds 2 --via toxiproxy
+    failover=$root/scenarios/faults/failover-and-cuts.yaml
+    tap_same test_between_toxiproxy_same_run_with_standby_failover_and_crash \
+        "$(campaign "$failover" --seeds 2 | facts)" "$(campaign "$failover" --seeds 2 --via toxiproxy | facts)"
     campaign "$drops" --seeds 1 --via toxiproxy --toxiproxy /bin/true >/dev/null
     tap_same test_between_other_program_is_infrastructure 3 $?
     tap_match test_between_other_program_is_named 'is not a toxiproxy server' "$(cat "$tap_dir/notes")"
@@ -99,6 +102,10 @@ if command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; then
     hash=$(facts <"$tap_dir/json")
     ended pgbouncer KILL 137 "$plain" "${pooled[@]}"
     dies pgbouncer "$hash" "$plain" --seeds 8 "${pooled[@]}"
+    campaign "$plain" --seeds 1 "${pooled[@]}" --set 'faults=[{connection_drop: {how: idle, nth: 3}}]' \
+        --via toxiproxy >/dev/null
+    tap_match test_between_via_that_does_not_apply_is_said \
+        "note: --via toxiproxy does not apply to $plain" "$(cat "$tap_dir/notes")"
     campaign "$plain" --seeds 1 "${pooled[@]}" --pgbouncer /nonexistent >/dev/null
     tap_same test_between_missing_program_is_infrastructure 3 $?
     tap_match test_between_missing_program_is_named '/nonexistent' "$(cat "$tap_dir/notes")"

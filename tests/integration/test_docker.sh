@@ -74,9 +74,6 @@ tap_same "a server that crashes gives the same run in a container" \
 
 # ---- what cannot work ----
 
-campaign misfit scenarios/job_locks/failover-synchronous.yaml --seeds 1 --pg docker --pg-image "$image"
-tap_match "standbys are refused" '^64 .*standbys need --pg local' "$status $(cat "$tap_dir/misfit.err")"
-
 TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX=registry.invalid/mirror \
     campaign absent "${some[0]}" --seeds 1 --pg docker --pg-image fencepost-test/no-such-image
 tap_match "an image that cannot be had is infrastructure; the prefix is honoured, the pull is shown" \

@@ -29,11 +29,12 @@ kill_hard() {
     wait "$pid" 2>/dev/null
 }
 
-# kill_with_reaper: and the reaper before it.
+# kill_with_reaper [COUNT]: and its reapers before it, of which there must be so many, 1.
 kill_with_reaper() {
-    local reaper
-    reaper=$(reaper_of "$pid")
-    [ -n "$reaper" ] && kill -KILL "$reaper"
+    local reapers
+    reapers=$(reaper_of "$pid")
+    # shellcheck disable=SC2086 # several numbers
+    [ -n "$reapers" ] && kill -KILL $reapers
     kill_hard
-    [ -n "$reaper" ]
+    [ "$(wc -w <<<"$reapers")" = "${1:-1}" ]
 }
