@@ -16,10 +16,10 @@
 /* A handler gives up after this, so that every request is answered. */
 #define HANDLE_NS_MAX (20 * NS_PER_MIN)
 /* What is promised to those who ask: an answer within this time (a handler that gives up has a call
- * and a lease to see out first), and no instance that is locked for longer by somebody who died (a
- * lease, and another when the database's clock is put back). */
+ * and a lease to see out first), and no instance that is locked for longer than a lease by somebody
+ * who died. */
 #define ANSWER_NS_MAX (40 * NS_PER_MIN)
-#define STALE_NS_MAX (2 * LEASE_NS + NS_PER_MIN)
+#define STALE_NS_MAX (LEASE_NS + NS_PER_MIN)
 #define RETRY_PAUSE_NS (10 * NS_PER_S)
 #define TRY_COUNT_MAX 100
 
@@ -81,7 +81,9 @@ struct handling {
     const char *owner; /* of this attempt and no other */
     const char *lock_token;
     int64_t fence;
-    mono_time lease_from;  /* before the statement that gave it was sent */
+    /* Before the last statement that gave it was sent: it lives since then at least. And before the
+     * last one that may have, answered or not. */
+    mono_time lease_from, lease_asked;
     bool is_overtaken;     /* what the last owner has begun may be under way */
     bool may_be_under_way; /* something of our own may be */
     const char *task;
@@ -115,6 +117,9 @@ enum lock_result lock_acquire(struct rt *rt, struct handling *handling, int *sta
 /* Is there enough of the lease left for another call? It is prolonged when it is not. MAY SUSPEND.
  */
 bool lock_suffices(struct rt *rt, struct handling *handling);
+/* May it live still? Later than this it has expired, also when a prolongation arrived of which
+ * nobody heard. */
+bool lock_may_live(struct rt *rt, const struct handling *handling);
 /* Give it back without a step. MAY SUSPEND. */
 void lock_release(struct rt *rt, struct handling *handling);
 

@@ -14,6 +14,19 @@ static int64_t lease_age_ns(struct rt *rt, const struct handling *handling)
     return mono_since_ns(rt_mono_now(rt), handling->lease_from);
 }
 
+bool lock_may_live(struct rt *rt, const struct handling *handling)
+{
+    int64_t age_ns = mono_since_ns(rt_mono_now(rt), handling->lease_asked);
+    return age_ns <= LEASE_NS + LEASE_MARGIN_NS;
+}
+
+/* A statement that was refused, or never sent, gave nobody a lease. */
+static void note_asked(struct handling *handling, mono_time before, enum err err)
+{
+    if (err == ERR_OK || err == ERR_DB_LOST)
+        handling->lease_asked = before;
+}
+
 /* ---- acquire ---- */
 
 static void take_fence(struct rt *rt, struct handling *handling, const struct rt_rows *rows,
@@ -70,6 +83,7 @@ static enum err acquire_once(struct rt *rt, struct handling *handling, bool *is_
     enum err err = is_weak(rt, INSTANCE_LOCK_WEAK_LOCK_AFTER_SNAPSHOT)
                        ? acquire_as_written(rt, handling, &rows)
                        : acquire_row(rt, handling, &rows);
+    note_asked(handling, handling->lease_from, err);
     *is_refused = err == ERR_OK && rows.row_count == 0;
     handling_disconnect(rt, handling);
     return err;
@@ -81,17 +95,13 @@ enum lock_result lock_acquire(struct rt *rt, struct handling *handling, int *sta
 {
     bool is_refused = false;
     enum err err = acquire_once(rt, handling, &is_refused);
-    mono_time since = handling->lease_from;
-    bool may_be_held = err == ERR_DB_LOST;
+    bool is_unknown = err == ERR_DB_LOST;
 
-    for (int i = 0; i < TRY_COUNT_MAX && err != ERR_OK && may_be_held; i++) {
-        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
-            mono_since_ns(rt_mono_now(rt), since) > LEASE_NS + LEASE_MARGIN_NS)
+    for (int i = 0; i < TRY_COUNT_MAX && err != ERR_OK && is_unknown; i++) {
+        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) || !lock_may_live(rt, handling))
             break;
         rt_sleep(rt, RETRY_PAUSE_NS);
         err = acquire_once(rt, handling, &is_refused);
-        if (err == ERR_DB_LOST)
-            since = handling->lease_from;
     }
     if (err != ERR_OK) {
         *status = handling_status_of(err);
@@ -110,6 +120,7 @@ static bool renew(struct rt *rt, struct handling *handling)
     enum err err =
         handling_exec(rt, handling, &instance_lock_renew,
                       PARAMS(handling->instance_id, handling->lock_token, LEASE_TEXT), &rows);
+    note_asked(handling, before, err);
     handling_disconnect(rt, handling);
     if (err != ERR_OK || rows.affected_count != 1)
         return false;
@@ -161,8 +172,7 @@ void lock_release(struct rt *rt, struct handling *handling)
             return;
         rt_emit(rt, "lock.not_released", "instance", handling->instance_id, "error", err_name(err),
                 NULL);
-        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
-            lease_age_ns(rt, handling) > LEASE_NS + LEASE_MARGIN_NS)
+        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) || !lock_may_live(rt, handling))
             return;
         rt_sleep(rt, RETRY_PAUSE_NS);
     }

@@ -35,8 +35,3 @@ CREATE TABLE process_steps (
     to_task varchar(16) NOT NULL,
     CONSTRAINT one_step_per_request UNIQUE (request_id)
 );
-
--- A standby that is promoted may not have received the last fences. It begins a new timeline, so fences
--- begin above all that an earlier timeline can have given out: its number is their upper half.
-CREATE VIEW fence_floor AS
-SELECT (('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint - 1) << 32 AS fence;

@@ -73,8 +73,7 @@ static int finish(struct rt *rt, struct handling *handling)
         status = err == ERR_OK ? find_out(rt, handling) : handling_status_of(err);
         if (err == ERR_OK && (status == HTTP_OK || handling->why != NULL))
             return status;
-        if (rt_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
-            mono_since_ns(rt_mono_now(rt), handling->lease_from) > LEASE_NS + LEASE_MARGIN_NS)
+        if (rt_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) || !lock_may_live(rt, handling))
             return status;
         rt_sleep(rt, RETRY_PAUSE_NS);
     }

@@ -23,6 +23,7 @@ struct asked {
     int64_t stopped_ns; /* for so long, in all, its handler has been stopped since */
     int64_t ended_ns;   /* -1: it is under way */
     bool died;          /* its handler has */
+    bool failed;        /* it was answered, neither as done nor as in conflict */
 };
 
 /* An actor that is stopped now. */
@@ -35,8 +36,7 @@ struct stopped {
 struct no_starved_request {
     struct asked *asked;
     struct stopped *stopped;
-    int64_t clock_ns; /* when the database's clock was last changed */
-    bool clock_was_changed;
+    int64_t db_ns_max; /* the latest that the database's clock has shown */
 };
 
 static const struct request_view *view_of(const struct check *check)
@@ -94,15 +94,15 @@ static bool is_reason(struct check *check, const struct asked *other, const stru
                       int64_t t_ns)
 {
     const struct no_starved_request *state = check_state(check);
-    const struct request_view *view = view_of(check);
-    bool clock_was_wrong = state->clock_was_changed && t_ns - state->clock_ns <= view->stale_ns;
+    bool is_second_time = check_db_ns(check_setup(check), t_ns) < state->db_ns_max;
 
     if (other == refused || other->handler == NULL ||
         strcmp(other->subject, refused->subject) != 0 || other->accepted_ns > t_ns)
         return false;
     if (other->ended_ns < 0 || other->ended_ns >= refused->sent_ns)
         return true;
-    return (other->died || clock_was_wrong) && refused->sent_ns - other->ended_ns <= view->stale_ns;
+    return other->died &&
+           (is_second_time || refused->sent_ns - other->ended_ns <= view_of(check)->stale_ns);
 }
 
 static void judge_refusal(struct check *check, const struct event *event,
@@ -155,9 +155,13 @@ static void take_sent(struct check *check, const struct event *event)
 
 static void take_answer(struct check *check, const struct event *event, struct asked *asked)
 {
+    const struct request_view *view = view_of(check);
+    int64_t status = event_number(event, "status", 0);
+
     asked->ended_ns = event->t_ns;
+    asked->failed = status != view->ok_status && status != view->conflict_status;
     judge_time(check, event, asked, "was answered");
-    if (event_number(event, "status", 0) == view_of(check)->conflict_status)
+    if (status == view->conflict_status)
         judge_refusal(check, event, asked);
 }
 
@@ -217,17 +221,15 @@ static void take_resumption(struct check *check, const struct event *event)
 static void no_starved_request_event(struct check *check, const struct event *event)
 {
     struct no_starved_request *state = check_state(check);
+    int64_t db_ns = check_db_ns(check_setup(check), event->t_ns);
 
+    state->db_ns_max = db_ns > state->db_ns_max ? db_ns : state->db_ns_max;
     if (strncmp(event->kind, "request.", 8) == 0)
         take_request(check, event);
     else if (event_is(event, "fault.pause"))
         take_stop(check, event);
     else if (event_is(event, "fault.resumed"))
         take_resumption(check, event);
-    else if (event_is(event, "db.clock")) {
-        state->clock_was_changed = true;
-        state->clock_ns = event->t_ns;
-    }
 }
 
 static void no_starved_request_end(struct check *check, const struct check_end *end)

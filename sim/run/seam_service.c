@@ -99,7 +99,10 @@ enum err rt_service_call(struct rt *rt, const struct rt_service_request *request
     struct struck struck = visit_point(rt, POINT_SERVICE_CALL, request->op);
     enum err err = service_begin(run->lane->service, sched_now_ns(run->sched), request,
                                  proc_name(rt->proc), run->world_stream, struck.service, &call);
-    report_start(rt, request, err == ERR_OK ? EFFECT_FIRST + call.id : 0, err);
+    /* What never arrives is accepted by nobody, whatever its caller will learn. */
+    bool is_lost = err == ERR_OK && call.fault == SERVICE_FAULT_REQUEST_LOST;
+    report_start(rt, request, err == ERR_OK ? EFFECT_FIRST + call.id : 0,
+                 is_lost ? ERR_SERVICE_TIMEOUT : err);
     if (err == ERR_INFRASTRUCTURE)
         run_trouble(run, "the service has seen too many calls");
     if (err == ERR_OK)

@@ -3,7 +3,8 @@
 -- of the row itself, not of a snapshot. A lock may be taken when its time is over; when it is that of this
 -- very attempt, whose answer was lost; or when more time is left than anybody can have given it, because the
 -- clock was put back. Then the instance's row: its fence is counted on, and what its last holder left behind
--- is told.
+-- is told. A standby that is promoted may not have received the last fences, and begins a new timeline, so
+-- fences begin above all that an earlier timeline can have given out: its number is their upper half.
 WITH got AS (
     INSERT INTO instance_locks AS held (instance_id, locked_until, locked_by)
     VALUES ($1, now() + $2, $3)
@@ -13,15 +14,15 @@ WITH got AS (
         locked_until = excluded.locked_until,
         locked_by = excluded.locked_by
     WHERE held.locked_until <= now()
-       OR held.locked_until > now() + 2 * $2
+       OR held.locked_until > now() + $2 + interval '1 minute'
        OR held.locked_by = excluded.locked_by
     RETURNING instance_id, lock_token
 )
 UPDATE instances
-SET fence = greatest(instances.fence, fence_floor.fence) + 1,
-    overtaken = unfinished OR instances.fence < fence_floor.fence,
+SET fence = greatest(instances.fence, floor.fence) + 1,
+    overtaken = unfinished OR instances.fence < floor.fence,
     unfinished = true
-FROM got, fence_floor
+FROM got, (SELECT (('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint - 1) << 32 AS fence) floor
 WHERE id = got.instance_id
 RETURNING got.lock_token, instances.fence, task, overtaken;
 
@@ -38,25 +39,25 @@ WITH got AS (
         locked_until = excluded.locked_until,
         locked_by = excluded.locked_by
     WHERE held.locked_until <= now()
-       OR (NOT $5 AND held.locked_until > now() + 2 * $2)
+       OR (NOT $5 AND held.locked_until > now() + $2 + interval '1 minute')
        OR held.locked_by = excluded.locked_by
     RETURNING instance_id, lock_token
 )
 UPDATE instances
-SET fence = greatest(instances.fence, fence_floor.fence) + 1,
-    overtaken = unfinished OR instances.fence < fence_floor.fence,
+SET fence = greatest(instances.fence, floor.fence) + 1,
+    overtaken = unfinished OR instances.fence < floor.fence,
     unfinished = true
-FROM got, fence_floor
+FROM got, (SELECT (('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint - 1) << 32 AS fence) floor
 WHERE id = got.instance_id
 RETURNING got.lock_token, instances.fence, task, overtaken;
 
 -- name: count_fence
 -- With the document's statement the fence is counted after the lock was taken.
 UPDATE instances
-SET fence = greatest(instances.fence, fence_floor.fence) + 1,
-    overtaken = unfinished OR instances.fence < fence_floor.fence,
+SET fence = greatest(instances.fence, floor.fence) + 1,
+    overtaken = unfinished OR instances.fence < floor.fence,
     unfinished = true
-FROM fence_floor
+FROM (SELECT (('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint - 1) << 32 AS fence) floor
 WHERE id = $1
 RETURNING instances.fence, task, overtaken;
 
