@@ -59,6 +59,28 @@ static enum err take_over(struct rt *rt, struct handling *handling)
     }
     if (err == ERR_OK && !rt_weak(rt, INSTANCE_LOCK_WEAK_TAKE_OVER_WITHOUT_WAITING))
         rt_sleep(rt, CALL_NS_MAX);
+    handling->may_be_under_way = err != ERR_OK;
+    return err;
+}
+
+/* A call that was not answered is over when the longest one would be. */
+static void see_out(struct rt *rt, mono_time began)
+{
+    int64_t rest_ns = CALL_NS_MAX - mono_since_ns(rt_mono_now(rt), began);
+    if (rest_ns > 0)
+        rt_sleep(rt, rest_ns);
+}
+
+static enum err call_once(struct rt *rt, struct handling *handling, const char *op)
+{
+    struct rt_service_request request = request_for(rt, handling, op);
+    mono_time began = rt_mono_now(rt);
+
+    handling->may_be_under_way = true;
+    enum err err = rt_service_call(rt, &request, NULL);
+    if (err == ERR_SERVICE_TIMEOUT && has_keys(rt, handling))
+        see_out(rt, began);
+    handling->may_be_under_way = false;
     return err;
 }
 
@@ -78,10 +100,7 @@ static enum err do_one(struct rt *rt, struct handling *handling, const char *op)
             rt_sleep(rt, RETRY_PAUSE_NS);
         if (handling_is_late(rt, handling) || !lock_suffices(rt, handling))
             return ERR_TIMEOUT;
-        struct rt_service_request request = request_for(rt, handling, op);
-        handling->may_be_under_way = true;
-        err = rt_service_call(rt, &request, NULL);
-        handling->may_be_under_way = err == ERR_SERVICE_TIMEOUT;
+        err = call_once(rt, handling, op);
         if (!is_worth_another_try(err))
             return err;
     }

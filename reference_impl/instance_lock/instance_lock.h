@@ -81,11 +81,11 @@ struct handling {
     const char *owner; /* of this attempt and no other */
     const char *lock_token;
     int64_t fence;
-    /* Before the last statement that gave it was sent: it lives since then at least. And before the
-     * last one that may have, answered or not. */
+    /* Before the last statement that gave it was sent: it began no earlier. And after the last one
+     * that may have given it, answered or not: it began no later. */
     mono_time lease_from, lease_asked;
     bool is_overtaken;     /* what the last owner has begun may be under way */
-    bool may_be_under_way; /* something of our own may be */
+    bool may_be_under_way; /* the same of our own work, or of what we took over */
     const char *task;
     const struct transition *transition;
     const char *why; /* what the answer says */

@@ -20,11 +20,12 @@ bool lock_may_live(struct rt *rt, const struct handling *handling)
     return age_ns <= LEASE_NS + LEASE_MARGIN_NS;
 }
 
-/* A statement that was refused, or never sent, gave nobody a lease. */
-static void note_asked(struct handling *handling, mono_time before, enum err err)
+/* It has arrived by now, if it has. A statement that was refused, or never sent, gave nobody a
+ * lease. */
+static void note_asked(struct rt *rt, struct handling *handling, enum err err)
 {
     if (err == ERR_OK || err == ERR_DB_LOST)
-        handling->lease_asked = before;
+        handling->lease_asked = rt_mono_now(rt);
 }
 
 /* ---- acquire ---- */
@@ -35,6 +36,7 @@ static void take_fence(struct rt *rt, struct handling *handling, const struct rt
     handling->fence = strtoll(rt_cell(rows, 0, column), NULL, 10);
     handling->task = keep_cell(rt, rows, 0, column + 1);
     handling->is_overtaken = strcmp(rt_cell(rows, 0, column + 2), "t") == 0;
+    handling->may_be_under_way = handling->is_overtaken;
 }
 
 /* The document's statement says nothing of the instance. */
@@ -83,7 +85,7 @@ static enum err acquire_once(struct rt *rt, struct handling *handling, bool *is_
     enum err err = is_weak(rt, INSTANCE_LOCK_WEAK_LOCK_AFTER_SNAPSHOT)
                        ? acquire_as_written(rt, handling, &rows)
                        : acquire_row(rt, handling, &rows);
-    note_asked(handling, handling->lease_from, err);
+    note_asked(rt, handling, err);
     *is_refused = err == ERR_OK && rows.row_count == 0;
     handling_disconnect(rt, handling);
     return err;
@@ -120,7 +122,7 @@ static bool renew(struct rt *rt, struct handling *handling)
     enum err err =
         handling_exec(rt, handling, &instance_lock_renew,
                       PARAMS(handling->instance_id, handling->lock_token, LEASE_TEXT), &rows);
-    note_asked(handling, before, err);
+    note_asked(rt, handling, err);
     handling_disconnect(rt, handling);
     if (err != ERR_OK || rows.affected_count != 1)
         return false;

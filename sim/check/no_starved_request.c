@@ -20,10 +20,12 @@ struct asked {
     const char *subject;
     const char *handler; /* the actor that has accepted it; NULL: none has */
     int64_t sent_ns, accepted_ns;
-    int64_t stopped_ns; /* for so long, in all, its handler has been stopped since */
-    int64_t ended_ns;   /* -1: it is under way */
-    bool died;          /* its handler has */
-    bool failed;        /* it was answered, neither as done nor as in conflict */
+    int64_t sent_db_ns;  /* by the database's clock */
+    int64_t stopped_ns;  /* for so long, in all, its handler has been stopped since */
+    int64_t ended_ns;    /* -1: it is under way */
+    int64_t ended_db_ns; /* the same by the database's clock */
+    bool died;           /* its handler has */
+    bool failed;         /* it was answered, neither as done nor as in conflict */
 };
 
 /* An actor that is stopped now. */
@@ -36,7 +38,6 @@ struct stopped {
 struct no_starved_request {
     struct asked *asked;
     struct stopped *stopped;
-    int64_t db_ns_max; /* the latest that the database's clock has shown */
 };
 
 static const struct request_view *view_of(const struct check *check)
@@ -90,19 +91,31 @@ static void judge_time(struct check *check, const struct event *event, const str
 
 /* ---- why refused ---- */
 
+/* How long `other` had been over, by the database's clock, while `refused` was under way: at the
+ * least. And was that clock put back since? */
+static int64_t over_db_ns(struct check *check, const struct asked *other,
+                          const struct asked *refused, int64_t t_ns, bool *was_put_back)
+{
+    int64_t at_sending_ns = refused->sent_db_ns - other->ended_db_ns;
+    int64_t at_answer_ns = check_db_ns(check_setup(check), t_ns) - other->ended_db_ns;
+
+    *was_put_back =
+        at_sending_ns < refused->sent_ns - other->ended_ns || at_answer_ns < t_ns - other->ended_ns;
+    return at_sending_ns < at_answer_ns ? at_sending_ns : at_answer_ns;
+}
+
 static bool is_reason(struct check *check, const struct asked *other, const struct asked *refused,
                       int64_t t_ns)
 {
-    const struct no_starved_request *state = check_state(check);
-    bool is_second_time = check_db_ns(check_setup(check), t_ns) < state->db_ns_max;
+    bool was_put_back;
 
     if (other == refused || other->handler == NULL ||
         strcmp(other->subject, refused->subject) != 0 || other->accepted_ns > t_ns)
         return false;
     if (other->ended_ns < 0 || other->ended_ns >= refused->sent_ns)
         return true;
-    return other->died &&
-           (is_second_time || refused->sent_ns - other->ended_ns <= view_of(check)->stale_ns);
+    int64_t over_ns = over_db_ns(check, other, refused, t_ns, &was_put_back);
+    return (other->died || (other->failed && was_put_back)) && over_ns <= view_of(check)->stale_ns;
 }
 
 static void judge_refusal(struct check *check, const struct event *event,
@@ -148,9 +161,16 @@ static void take_sent(struct check *check, const struct event *event)
     asked->number = number;
     asked->subject = arena_strdup(check_arena(check), subject);
     asked->sent_ns = event->t_ns;
+    asked->sent_db_ns = check_db_ns(check_setup(check), event->t_ns);
     asked->ended_ns = -1;
     asked->next = state->asked;
     state->asked = asked;
+}
+
+static void request_ends(struct check *check, const struct event *event, struct asked *asked)
+{
+    asked->ended_ns = event->t_ns;
+    asked->ended_db_ns = check_db_ns(check_setup(check), event->t_ns);
 }
 
 static void take_answer(struct check *check, const struct event *event, struct asked *asked)
@@ -158,7 +178,7 @@ static void take_answer(struct check *check, const struct event *event, struct a
     const struct request_view *view = view_of(check);
     int64_t status = event_number(event, "status", 0);
 
-    asked->ended_ns = event->t_ns;
+    request_ends(check, event, asked);
     asked->failed = status != view->ok_status && status != view->conflict_status;
     judge_time(check, event, asked, "was answered");
     if (status == view->conflict_status)
@@ -181,7 +201,7 @@ static void take_request(struct check *check, const struct event *event)
     } else if (event_is(event, "request.answered")) {
         take_answer(check, event, asked);
     } else if (event_is(event, "request.lost")) {
-        asked->ended_ns = event->t_ns;
+        request_ends(check, event, asked);
         asked->died = true;
     } else if (event_is(event, "request.given_up")) {
         judge_time(check, event, asked, "was given up by its sender");
@@ -220,10 +240,6 @@ static void take_resumption(struct check *check, const struct event *event)
 
 static void no_starved_request_event(struct check *check, const struct event *event)
 {
-    struct no_starved_request *state = check_state(check);
-    int64_t db_ns = check_db_ns(check_setup(check), event->t_ns);
-
-    state->db_ns_max = db_ns > state->db_ns_max ? db_ns : state->db_ns_max;
     if (strncmp(event->kind, "request.", 8) == 0)
         take_request(check, event);
     else if (event_is(event, "fault.pause"))
