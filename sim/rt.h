@@ -213,6 +213,32 @@ enum err rt_service_call(struct rt *rt, const struct rt_service_request *request
 enum err rt_service_look(struct rt *rt, const struct rt_service_request *request,
                          int32_t *done_count);
 
+/* ---- requests from one process to another, as over HTTP ---- */
+
+#define RT_REQUEST_SIZE_MAX 128
+#define RT_SUBJECT_SIZE_MAX 64
+
+struct rt_request {
+    int64_t number; /* of this request among all of the run */
+    char subject[RT_SUBJECT_SIZE_MAX];
+    char body[RT_REQUEST_SIZE_MAX];
+};
+struct rt_answer {
+    int status; /* as HTTP has them: 200, 409, ... */
+    char body[RT_REQUEST_SIZE_MAX];
+};
+/* Send a request about `subject` to whoever accepts it, and wait for the answer. MAY SUSPEND. Both
+ * texts are copied. ERR_TIMEOUT: no answer within `patience_ns`; the request may be in somebody's
+ * hands still. ERR_REQUEST_LOST: the process that had it has died; how far it came nobody knows.
+ * *answer is zeroed unless ERR_OK. */
+enum err rt_request(struct rt *rt, const char *subject, const char *body, int64_t patience_ns,
+                    struct rt_answer *answer);
+/* The next request that nobody has accepted yet. MAY SUSPEND for up to `wait_ns`; a fiber that
+ * waits here idles, as in rt_idle. ERR_TIMEOUT: none came. */
+enum err rt_accept(struct rt *rt, int64_t wait_ns, struct rt_request *request);
+/* Answer it, once. Nobody may listen any more. Suspends never. */
+void rt_answer(struct rt *rt, const struct rt_request *request, int status, const char *body);
+
 /* ---- metrics and alerts: what a monitoring system sees of this process ---- */
 
 /* Count `add` more of metric{label="value"}; label may be NULL. Suspends never. The monitoring

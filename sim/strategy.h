@@ -207,6 +207,18 @@ struct aggregate_view {
     const struct aggregate_count *counts; /* ended by a NULL column */
 };
 
+/* How the requests that its actors answer are to be judged. The first word of a request's body is
+ * its id, which is the same when it is sent again. */
+struct request_view {
+    const char *role;    /* the actors that answer; NULL: it has no requests */
+    int ok_status;       /* what was asked for is done */
+    int conflict_status; /* refused, because another request about the same subject is under way */
+    int64_t answer_within_ns;
+    int64_t stale_ns;       /* for so long a request may keep others out after its handler died */
+    const char *step_table; /* what was done for requests: a row each; NULL: not known */
+    const char *request_column; /* of that table: the request's id */
+};
+
 /* A metric that the strategy's actors count or observe, for the reader of an exposition. */
 struct metric {
     const char *name;
@@ -239,6 +251,7 @@ struct strategy {
     struct alert_view alerts;
     struct row_lock_view row_lock;
     struct unresolved_view unresolved;
+    struct request_view requests;
     const struct effect_view *effects;
     size_t effect_count;
     const struct work_view *works;

@@ -23,6 +23,7 @@
     X(ERR_SERVICE_THROTTLED, "the service answers 429, try again later")                           \
     X(ERR_SERVICE_TIMEOUT, "the service did not answer, the outcome is unknown")                   \
     X(ERR_SERVICE_REJECTED, "the service refuses it for good")                                     \
+    X(ERR_REQUEST_LOST, "the process that had accepted the request has died")                      \
     X(ERR_INFRASTRUCTURE, "the harness's own environment failed")
 
 enum err {

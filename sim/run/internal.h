@@ -71,6 +71,7 @@ struct rt {
     void *arg;
     struct rt_db *sending; /* whose statement is on its way */
     bool receives;         /* suspended in a receive */
+    bool accepts;          /* suspended in an accept */
     bool waits_for_network, waits_for_place;
     struct rt *next_receiver;
 };
@@ -144,6 +145,8 @@ struct run {
     int actor_count;
     struct rt_db *connections;
     struct rt *receivers;
+    struct request *requests; /* the first not ended one first */
+    int64_t request_count;
     struct fault_state faults[SCENARIO_FAULT_COUNT_MAX];
     struct machine_clock db_clock;
     struct pool pool;
@@ -214,6 +217,10 @@ void seam_cloud_end(struct run *run);
 void seam_service_begin(struct run *run);
 void seam_service_end(struct run *run);
 void seam_monitor_begin(struct run *run);
+
+/* seam_request.c: what a process had accepted when it died has no answer, and nobody waits for what
+ * it had asked. */
+void requests_of_dead(struct run *run, const struct proc *proc);
 
 /* strike_queue.c: what struck at POINT_QUEUE_RECEIVED happens to this delivery, now or later. */
 void delivery_disturb(struct run *run, const struct struck *struck, int64_t receipt);

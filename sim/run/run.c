@@ -262,6 +262,7 @@ void actor_crash(struct actor *actor, int64_t restart_after_ns)
     actor->proc = NULL;
     forget_receivers(run, proc);
     connections_of_dead(run, proc);
+    requests_of_dead(run, proc);
     if (restart_after_ns >= 0) {
         int64_t *due_ns = arena_alloc(proc_arena(run->harness), sizeof *due_ns);
         *due_ns = sched_now_ns(run->sched) + restart_after_ns;

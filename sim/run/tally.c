@@ -113,8 +113,8 @@ int64_t tally_find(const struct tally *tally, const char *key)
 static const struct {
     const char *prefix, *field;
 } tellers[] = {
-    {"job.", "type"},   {"job.", "code"},  {"job.", "error"},
-    {"fault.", "kind"}, {"fault.", "how"}, {"alert", "alert"},
+    {"job.", "type"},  {"job.", "code"},   {"job.", "error"},      {"fault.", "kind"},
+    {"fault.", "how"}, {"alert", "alert"}, {"request.", "status"},
 };
 
 static void tally_field(struct tally *tally, const struct event *event, const char *field)

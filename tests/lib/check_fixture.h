@@ -27,6 +27,8 @@ static const char *const fixture_cluster_columns[] = {"status", "token", NULL};
 static const char *const fixture_order_columns[] = {"key", "content", NULL};
 static const char *const fixture_total_columns[] = {"jobs", "failed", NULL};
 static const char *const fixture_piece_columns[] = {"status", "lock_id", "version", "due_at", NULL};
+static const char *const fixture_step_key[] = {"request", NULL};
+static const char *const fixture_no_columns[] = {NULL};
 static const struct watched_table fixture_watched[] = {
     {.table = "clusters", .key = fixture_id, .columns = fixture_cluster_columns},
     {.table = "jobs", .key = fixture_id, .columns = fixture_job_columns},
@@ -34,6 +36,7 @@ static const struct watched_table fixture_watched[] = {
     {.table = "pieces", .key = fixture_id, .columns = fixture_piece_columns},
     {.table = "orders", .key = fixture_id, .columns = fixture_order_columns},
     {.table = "totals", .key = fixture_id, .columns = fixture_total_columns},
+    {.table = "steps", .key = fixture_step_key, .columns = fixture_no_columns},
 };
 static const char *const fixture_unlocked[] = {"done", "failed", NULL};
 
@@ -83,6 +86,8 @@ static const struct aggregate_count fixture_counts[] = {
 };
 
 #define FIXTURE_ROUND_NS (5 * NS_PER_MIN)
+#define FIXTURE_ANSWER_NS (40 * NS_PER_MIN)
+#define FIXTURE_STALE_NS (6 * NS_PER_MIN)
 
 static const struct strategy fixture_strategy = {
     .name = "test",
@@ -141,6 +146,13 @@ static const struct strategy fixture_strategy = {
                    .status = "unclear",
                    .version_column = "version",
                    .alert = "Unclear"},
+    .requests = {.role = "app",
+                 .ok_status = 200,
+                 .conflict_status = 409,
+                 .answer_within_ns = FIXTURE_ANSWER_NS,
+                 .stale_ns = FIXTURE_STALE_NS,
+                 .step_table = "steps",
+                 .request_column = "request"},
     .effects = fixture_effects,
     .effect_count = FP_COUNT(fixture_effects),
     .works = fixture_works,
