@@ -113,12 +113,46 @@ static void report(struct rt *rt, const struct day_lock *lock, const char *kind)
             NULL);
 }
 
+/* A wait in the server, of which its caller may lose patience: nobody tells the server. */
+struct patience {
+    struct day_lock lock;
+    struct rt_signal done;
+    enum lock_result result;
+    bool is_over, is_lost;
+};
+
+static void wait_body(struct rt *rt, void *arg)
+{
+    struct patience *patience = arg;
+
+    patience->result = lock_once(rt, &patience->lock, true);
+    patience->is_over = true;
+    if (patience->is_lost)
+        clients_give(rt, clients_of(rt, &patience->lock), patience->lock.client);
+    else
+        rt_raise(rt, &patience->done);
+}
+
+static enum lock_result wait_impatiently(struct rt *rt, struct day_lock *lock)
+{
+    struct patience *patience = rt_alloc(rt, sizeof *patience);
+
+    patience->lock = *lock;
+    rt_spawn(rt, "wait", wait_body, patience);
+    rt_wait(rt, &patience->done, BLOCKING_TIMEOUT_NS);
+    if (patience->is_over)
+        return patience->result;
+    patience->is_lost = true;
+    lock->client = NULL;
+    return LOCK_HELD;
+}
+
 /* What was not got: the session of a transaction is as good as new after a ROLLBACK. */
 static void put_back(struct rt *rt, struct day_lock *lock, enum lock_result result)
 {
     struct clients *clients = clients_of(rt, lock);
 
-    if (is_of_session(rt)) {
+    if (!lock->client || is_of_session(rt)) {
         clients_give(rt, clients, lock->client);
     } else if (result == LOCK_HELD) {
         link_rollback(rt, lock->client);
@@ -135,7 +169,9 @@ static enum lock_result enter_once(struct rt *rt, struct day_lock *lock, bool wa
     lock->client = clients_take(rt, clients_of(rt, lock), POOL_WAIT_NS);
     if (!lock->client) /* others of this process build, or the database is away */
         return clients_are_taken(clients_of(rt, lock)) ? LOCK_HELD : LOCK_FAILED;
-    enum lock_result result = lock_once(rt, lock, wait);
+    enum lock_result result = wait && rt_weak(rt, CACHE_LOCK_WEAK_TIMEOUT_LEAVES_WAITER)
+                                  ? wait_impatiently(rt, lock)
+                                  : lock_once(rt, lock, wait);
     if (result != LOCK_GOT) {
         put_back(rt, lock, result);
         return result;
@@ -152,7 +188,8 @@ enum lock_result day_lock_enter(struct rt *rt, struct day_lock *lock, bool block
 {
     mono_time start = rt_mono_now(rt);
 
-    if (blocking && rt_weak(rt, CACHE_LOCK_WEAK_BLOCKING_WITHOUT_TIMEOUT))
+    if (blocking && (rt_weak(rt, CACHE_LOCK_WEAK_BLOCKING_WITHOUT_TIMEOUT) ||
+                     rt_weak(rt, CACHE_LOCK_WEAK_TIMEOUT_LEAVES_WAITER)))
         return enter_once(rt, lock, true);
     enum lock_result result = enter_once(rt, lock, false);
     while (blocking && result == LOCK_HELD &&
