@@ -184,6 +184,10 @@ struct rt_object {
 /* MAY SUSPEND. The latest version. ERR_STORE_ABSENT: there is none. ERR_STORE_UNAVAILABLE: try
  * again. *object is zeroed unless ERR_OK. */
 enum err rt_store_get(struct rt *rt, const char *key, struct rt_object *object);
+/* The same by the right of a claim: its token is remembered as a put's is. ERR_FENCED: refused, the
+ * claim's token is older than one already seen for this key. */
+enum err rt_store_read(struct rt *rt, const char *key, const struct rt_claim *claim,
+                       struct rt_object *object);
 /* MAY SUSPEND. Adds a version; both texts are copied. ERR_FENCED: refused, the claim's token is
  * older than one already seen for this key. ERR_STORE_UNAVAILABLE: nothing was written. */
 enum err rt_store_put(struct rt *rt, const char *key, const char *content,

@@ -219,6 +219,19 @@ struct request_view {
     const char *request_column; /* of that table: the request's id */
 };
 
+/* A cache, and the requests that it serves. The source that its entries are built from is in the
+ * artifact store: the object `source` + key of the entry, to which versions are only added. A
+ * rebuild is one run (of a claim) that reads it. */
+struct cache_view {
+    const char *table;          /* its key has one column */
+    const char *data_column;    /* begins with the version of the source that it was built from */
+    const char *expires_column; /* a timestamp: from then on it is no entry; null: never */
+    const char *builder_column; /* "instance#run" of the rebuild that wrote it */
+    const char *source;
+    const char *forced_job;   /* a rebuild for this job is made whether there is an entry or not */
+    int64_t answer_within_ns; /* a request that waits for others takes no longer */
+};
+
 /* A metric that the strategy's actors count or observe, for the reader of an exposition. */
 struct metric {
     const char *name;
@@ -258,6 +271,8 @@ struct strategy {
     size_t work_count;
     struct create_view creates;
     struct aggregate_view aggregate;
+    struct cache_view cache;
+    bool advisory_locks; /* those that are held at the end are reported, and must not be */
     const struct metric *metrics;
     size_t metric_count;
     /* Those of them that are durations and whose median and maximum a campaign reports, ended by

@@ -1,6 +1,7 @@
 #include "sim/check/views.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool views_have_jobs(const struct strategy *strategy)
@@ -23,6 +24,14 @@ bool views_have_job_locks(const struct strategy *strategy)
     const struct lock_view *lock = &strategy->lock;
     return watched_has(strategy, lock->table, lock->resource_column) &&
            watched_has(strategy, lock->table, lock->job_column);
+}
+
+bool views_have_cache(const struct strategy *strategy)
+{
+    const struct cache_view *cache = &strategy->cache;
+    return watched_has(strategy, cache->table, cache->data_column) &&
+           watched_has(strategy, cache->table, cache->expires_column) &&
+           watched_has(strategy, cache->table, cache->builder_column) && cache->source != NULL;
 }
 
 const struct job_type *job_type_find(const struct strategy *strategy, const char *name)
@@ -95,4 +104,25 @@ const char *value_before(const struct event *event, const char *column)
     if (op != NULL && strcmp(op, "insert") == 0)
         return NULL;
     return event_text(event, has_field(event, key) ? key : column);
+}
+
+bool cache_version(const char *data, int64_t *version)
+{
+    char *end;
+    if (data == NULL)
+        return false;
+    *version = strtoll(data, &end, 10);
+    return end != data;
+}
+
+const char *cache_source_of(const struct strategy *strategy, const char *key)
+{
+    const char *prefix = strategy->cache.source;
+    size_t size = strlen(prefix);
+    return key != NULL && strncmp(key, prefix, size) == 0 ? key + size : NULL;
+}
+
+bool cache_is_permanent(const struct strategy *strategy, const struct row *entry)
+{
+    return *row_text(entry, strategy->cache.expires_column) == '\0';
 }

@@ -9,6 +9,9 @@ bool views_have_jobs(const struct strategy *strategy);
 bool views_have_resources(const struct strategy *strategy);
 bool views_have_job_locks(const struct strategy *strategy);
 
+/* Has it a cache, with all that is to be known of its entries? */
+bool views_have_cache(const struct strategy *strategy);
+
 /* NULL: it is none that the strategy knows. */
 const struct job_type *job_type_find(const struct strategy *strategy, const char *name);
 const struct resource_status *resource_status_find(const struct strategy *strategy,
@@ -27,5 +30,15 @@ bool is_change_of(const struct event *event, const char *table);
 bool is_commit_of(const struct event *event, const char *table);
 /* The value before the change, also when the change left it as it was; NULL: null, or an insert. */
 const char *value_before(const struct event *event, const char *column);
+
+/* ---- a cache ---- */
+
+/* The version of the source that these data were built from: the number that they begin with.
+ * False: they do not. */
+bool cache_version(const char *data, int64_t *version);
+/* The entry that the object of that key is the source of; NULL: of none. */
+const char *cache_source_of(const struct strategy *strategy, const char *key);
+/* Does the entry never expire? */
+bool cache_is_permanent(const struct strategy *strategy, const struct row *entry);
 
 #endif

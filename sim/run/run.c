@@ -414,6 +414,30 @@ static void report_world(struct run *run)
             report_resource(run, cloud_resource(cloud, i));
 }
 
+static void report_advisory_lock(void *self, const char *const *cells, int column_count)
+{
+    struct run *run = self;
+    FP_ASSERT(column_count == 1);
+    trace_event(run->trace, "world.advisory_lock", "database", "key", cells[0], NULL);
+}
+
+/* Advisory locks that a session still holds. The keys of the harness's own gates are left out. */
+static void report_advisory_locks(struct run *run)
+{
+    if (!run->scenario->strategy->advisory_locks)
+        return;
+    enum err err = pg_lane_query(
+        run->lane->pg,
+        "SELECT CASE objsubid WHEN 1 THEN ((classid::bigint << 32) | objid::bigint)::text "
+        "ELSE classid::text || '/' || objid::text END "
+        "FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+        "WHERE locktype = 'advisory' AND granted AND datname = current_database() "
+        "AND NOT (objsubid = 2 AND classid = 1717923696) ORDER BY objsubid, classid, objid, mode",
+        report_advisory_lock, run);
+    if (err != ERR_OK)
+        run_trouble(run, "%s", pg_lane_trouble(run->lane->pg));
+}
+
 /* The last word of the invariants. Without rest it is for those that judge by what stays undone, so
  * it is only asked when the system had all the time that the scenario gives it. */
 static void end_checks(struct run *run, bool at_rest)
@@ -422,6 +446,7 @@ static void end_checks(struct run *run, bool at_rest)
         .last = {.step = sched_step(run->sched), .t_ns = sched_now_ns(run->sched)},
         .at_rest = at_rest};
     report_world(run);
+    report_advisory_locks(run);
     trace_event(run->trace, at_rest ? "rest" : "unsettled", "harness", NULL);
     checks_end(run->checks, &end);
 }

@@ -6,38 +6,6 @@
 
 _Static_assert(STORE_CONTENT_SIZE_MAX == RT_OBJECT_SIZE_MAX, "an object fits its reader");
 
-static void report_get(struct rt *rt, const char *key, const struct store_version *version,
-                       enum err err)
-{
-    struct trace *trace = rt->run->trace;
-    if (rt->run->setting_up)
-        return;
-    trace_begin(trace, "store.get", fiber_name(rt->fiber));
-    trace_text(trace, "key", key);
-    trace_number(trace, "version", version ? version->number : 0);
-    trace_text(trace, "instance", proc_name(rt->proc));
-    trace_text(trace, "result", err_name(err));
-    trace_end(trace);
-}
-
-enum err rt_store_get(struct rt *rt, const char *key, struct rt_object *object)
-{
-    struct run *run = rt->run;
-    const struct store_version *version = NULL;
-    memset(object, 0, sizeof *object);
-    fiber_yield(run->sched);
-    struct struck struck = visit_point(rt, POINT_STORE_CALL, "get");
-    enum err err = struck.store ? ERR_STORE_UNAVAILABLE
-                                : store_get(run->lane->store, key, STORE_LATEST, &version);
-    report_get(rt, key, version, err);
-    if (err == ERR_OK) {
-        object->version = version->number;
-        memcpy(object->content, version->content, sizeof object->content);
-    }
-    visit_point(rt, POINT_STORE_DONE, "get");
-    return err;
-}
-
 static void put_claim(struct rt *rt, const struct rt_claim *claim)
 {
     struct trace *trace = rt->run->trace;
@@ -46,6 +14,62 @@ static void put_claim(struct rt *rt, const struct rt_claim *claim)
     trace_text(trace, "job", claim->job_id);
     trace_number(trace, "run", claim->run);
     trace_number(trace, "token", claim->token);
+}
+
+/* `claim` is NULL when it was read by nobody's right. */
+static void report_get(struct rt *rt, const char *key, const struct rt_claim *claim,
+                       const struct store_version *version, enum err err)
+{
+    struct trace *trace = rt->run->trace;
+    if (rt->run->setting_up)
+        return;
+    trace_begin(trace, "store.get", fiber_name(rt->fiber));
+    trace_text(trace, "key", key);
+    trace_number(trace, "version", version ? version->number : 0);
+    if (claim)
+        put_claim(rt, claim);
+    else
+        trace_text(trace, "instance", proc_name(rt->proc));
+    trace_text(trace, "result", err_name(err));
+    trace_end(trace);
+}
+
+static enum err get_latest(struct rt *rt, const char *key, const struct rt_claim *claim,
+                           const struct store_version **version)
+{
+    struct store *store = rt->run->lane->store;
+    enum err err = claim ? store_show_token(store, key, claim->token) : ERR_OK;
+    if (err == ERR_INFRASTRUCTURE)
+        run_trouble(rt->run, "the artifact store is full");
+    return err == ERR_OK ? store_get(store, key, STORE_LATEST, version) : err;
+}
+
+static enum err get(struct rt *rt, const char *key, const struct rt_claim *claim,
+                    struct rt_object *object)
+{
+    const struct store_version *version = NULL;
+    memset(object, 0, sizeof *object);
+    fiber_yield(rt->run->sched);
+    struct struck struck = visit_point(rt, POINT_STORE_CALL, "get");
+    enum err err = struck.store ? ERR_STORE_UNAVAILABLE : get_latest(rt, key, claim, &version);
+    report_get(rt, key, claim, version, err);
+    if (err == ERR_OK) {
+        object->version = version->number;
+        memcpy(object->content, version->content, sizeof object->content);
+    }
+    visit_point(rt, POINT_STORE_DONE, "get");
+    return err;
+}
+
+enum err rt_store_get(struct rt *rt, const char *key, struct rt_object *object)
+{
+    return get(rt, key, NULL, object);
+}
+
+enum err rt_store_read(struct rt *rt, const char *key, const struct rt_claim *claim,
+                       struct rt_object *object)
+{
+    return get(rt, key, claim, object);
 }
 
 /* An object is a resource of its own: two owners that write it in turns spoil each other's work. */

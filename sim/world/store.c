@@ -164,6 +164,17 @@ enum err store_get(const struct store *store, const char *key, int64_t number,
     return ERR_OK;
 }
 
+enum err store_show_token(struct store *store, const char *key, int64_t token)
+{
+    struct object *object = find(store, key);
+
+    if (!object)
+        object = add_object(store, key);
+    if (!object)
+        return ERR_INFRASTRUCTURE;
+    return world_fence(&object->token, token) ? ERR_OK : ERR_FENCED;
+}
+
 /* The smallest listed key after `after`, or NULL. NULL is before all keys. */
 static const char *next_key(const struct store *store, const char *prefix, const char *after)
 {

@@ -47,6 +47,10 @@ enum err store_delete(struct store *store, int64_t now_ns, const char *key,
 enum err store_get(const struct store *store, const char *key, int64_t number,
                    const struct store_version **version);
 
+/* A reader shows its token, whether or not the object is there. ERR_FENCED: it is lower than one
+ * seen for this key; token 0 is not checked. ERR_INFRASTRUCTURE: too many objects. */
+enum err store_show_token(struct store *store, const char *key, int64_t token);
+
 /* Objects that are there (their latest version is no marker), in the order of their keys, as the
  * real service lists them. Fills up to `capacity` keys, gives back how many there are. The keys
  * belong to the store. `prefix` may be "". */

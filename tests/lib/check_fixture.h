@@ -170,6 +170,11 @@ static const struct strategy fixture_strategy = {
 
 /* ---- the run ---- */
 
+/* A test may bring a strategy of its own. */
+#ifndef CHECK_FIXTURE_STRATEGY
+#define CHECK_FIXTURE_STRATEGY fixture_strategy
+#endif
+
 struct check_fixture {
     struct trace *trace;
     struct checks *checks;
@@ -181,11 +186,11 @@ static struct check_fixture fixture;
 static int fixture_setup(void **state)
 {
     const struct invariant *list[] = {invariant_find(CHECK_FIXTURE_INVARIANT)};
-    const struct check_setup setup = {.strategy = &fixture_strategy,
+    const struct check_setup setup = {.strategy = &CHECK_FIXTURE_STRATEGY,
                                       .db_epoch_ns = VIRTUAL_EPOCH_NS};
     (void)state;
     assert_non_null(list[0]);
-    assert_true(list[0]->applies == NULL || list[0]->applies(&fixture_strategy));
+    assert_true(list[0]->applies == NULL || list[0]->applies(&CHECK_FIXTURE_STRATEGY));
     fixture = (struct check_fixture){.trace = trace_new()};
     fixture.checks = checks_new(list, 1, &setup);
     trace_observe(fixture.trace, checks_event, fixture.checks);

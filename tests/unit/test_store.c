@@ -155,6 +155,27 @@ static void test_store_token_zero_is_not_fenced(void **state)
     assert_int_equal(put(*state, "a", "3", 5), ERR_FENCED);
 }
 
+static void test_store_reader_shows_its_token(void **state)
+{
+    assert_int_equal(put(*state, "a", "1", 0), ERR_OK);
+    assert_int_equal(store_show_token(*state, "a", 6), ERR_OK);
+    assert_int_equal(store_show_token(*state, "a", 5), ERR_FENCED);
+    assert_int_equal(put(*state, "a", "2", 5), ERR_FENCED);
+    assert_int_equal(store_show_token(*state, "a", 0), ERR_OK);
+    assert_int_equal(store_show_token(*state, "a", 6), ERR_OK);
+}
+
+static void test_store_token_is_kept_for_an_absent_object(void **state)
+{
+    assert_int_equal(store_show_token(*state, "a", 6), ERR_OK);
+    assert_absent(*state, "a", STORE_LATEST);
+    assert_int_equal(store_list(*state, "", NULL, 0), 0);
+    assert_int_equal(store_show_token(*state, "a", 5), ERR_FENCED);
+    assert_int_equal(put(*state, "a", "1", 5), ERR_FENCED);
+    assert_int_equal(put(*state, "a", "1", 7), ERR_OK);
+    assert_content(*state, "a", STORE_LATEST, "1");
+}
+
 static void test_store_tokens_of_objects_are_apart(void **state)
 {
     assert_int_equal(put(*state, "a", "1", 6), ERR_OK);
@@ -236,6 +257,8 @@ int main(void)
         TEST(test_store_lower_token_is_fenced),
         TEST(test_store_delete_raises_token),
         TEST(test_store_token_zero_is_not_fenced),
+        TEST(test_store_reader_shows_its_token),
+        TEST(test_store_token_is_kept_for_an_absent_object),
         TEST(test_store_tokens_of_objects_are_apart),
         TEST(test_store_list_is_sorted_and_skips_deleted),
         TEST(test_store_list_fills_no_more_than_asked),
