@@ -113,7 +113,7 @@ enum lock_result {
 };
 /* MAY SUSPEND. On LOCK_GOT the handling has token, lease and task. `status` is set when it
  * failed. */
-enum lock_result lock_acquire(struct rt *rt, struct handling *handling, int *status);
+enum lock_result instance_acquire(struct rt *rt, struct handling *handling, int *status);
 /* Is there enough of the lease left for another call? It is prolonged when it is not. MAY SUSPEND.
  */
 bool lock_suffices(struct rt *rt, struct handling *handling);
@@ -121,7 +121,7 @@ bool lock_suffices(struct rt *rt, struct handling *handling);
  * nobody heard. */
 bool lock_may_live(struct rt *rt, const struct handling *handling);
 /* Give it back without a step. MAY SUSPEND. */
-void lock_release(struct rt *rt, struct handling *handling);
+void instance_release(struct rt *rt, struct handling *handling);
 
 /* ---- advisory.c: the same three for the rejected alternative A1 ---- */
 

@@ -93,7 +93,7 @@ static enum err acquire_once(struct rt *rt, struct handling *handling, bool *is_
 
 /* After a lost answer the lock may be ours. It is asked for again, by the same owner, until there
  * is an answer or until the lock that may be there has expired. */
-enum lock_result lock_acquire(struct rt *rt, struct handling *handling, int *status)
+enum lock_result instance_acquire(struct rt *rt, struct handling *handling, int *status)
 {
     bool is_refused = false;
     enum err err = acquire_once(rt, handling, &is_refused);
@@ -166,7 +166,7 @@ static enum err release_once(struct rt *rt, struct handling *handling)
 }
 
 /* Until it is certain, or the lock has expired by itself. */
-void lock_release(struct rt *rt, struct handling *handling)
+void instance_release(struct rt *rt, struct handling *handling)
 {
     for (int i = 0; i < TRY_COUNT_MAX; i++) {
         enum err err = release_once(rt, handling);

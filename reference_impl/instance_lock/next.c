@@ -54,7 +54,7 @@ static void release(struct rt *rt, struct handling *handling)
     rt_metric_observe(rt, METRIC_LOCK_HELD, NULL, NULL,
                       mono_since_ns(rt_mono_now(rt), handling->lease_from));
     if (handling->locking == LOCKING_TABLE)
-        lock_release(rt, handling);
+        instance_release(rt, handling);
     else
         advisory_release(rt, handling);
 }
@@ -75,7 +75,7 @@ int process_next(struct rt *rt, struct handling *handling)
     if (handling->locking == LOCKING_OPTIMISTIC)
         return advance(rt, handling);
     enum lock_result got = handling->locking == LOCKING_TABLE
-                               ? lock_acquire(rt, handling, &status)
+                               ? instance_acquire(rt, handling, &status)
                                : advisory_acquire(rt, handling, &status);
     if (got == LOCK_REFUSED)
         return refuse(rt, handling);
