@@ -91,9 +91,24 @@ static void put_unvisited(struct json_out *out, const struct campaign_scenario *
     json_array_end(out);
 }
 
-/* With priorities only. */
+static void put_exhaustive(struct json_out *out, const struct campaign_scenario *item)
+{
+    json_key(out, "exhaustive");
+    json_object_begin(out);
+    json_put_int(out, "bound", item->exhaustive.bound);
+    put_bool(out, "complete", item->exhaustive.complete);
+    json_put_int(out, "schedules", item->seed_count);
+    json_put_int(out, "pruned", item->exhaustive.pruned_count);
+    json_put_int(out, "states", item->exhaustive.state_count);
+    json_put_int(out, "open", item->exhaustive.open_count);
+    json_object_end(out);
+}
+
+/* With priorities, or exhaustive. */
 static void put_search(struct json_out *out, const struct campaign_scenario *item)
 {
+    if (item->exhaustive.is_used)
+        put_exhaustive(out, item);
     if (item->scenario->pct_depth == 0)
         return;
     json_key(out, "pct");

@@ -243,6 +243,30 @@ static void put_tried(struct strbuf *out, const struct campaign_report *report,
         strbuf_printf(out, "not promised %s\n", report->environment.off);
 }
 
+static void put_exhaustive(struct strbuf *out, const struct campaign_scenario *item)
+{
+    if (!item->exhaustive.is_used)
+        return;
+    strbuf_printf(out, "search       exhaustive:%d of %s: ", item->exhaustive.bound,
+                  item->scenario->name);
+    if (item->exhaustive.complete)
+        strbuf_puts(out, "all ");
+    put_counted(out, item->seed_count, "schedule", "schedules");
+    strbuf_puts(out,
+                item->exhaustive.complete ? " within the bound explored" : ", not all of them");
+    if (item->exhaustive.state_count > 0) {
+        strbuf_puts(out, "; ");
+        put_count(out, item->exhaustive.pruned_count);
+        strbuf_puts(out, " more came to one of ");
+        put_counted(out, item->exhaustive.state_count, "known state", "known states");
+    }
+    if (!item->exhaustive.complete) {
+        strbuf_puts(out, "; left: what follows from ");
+        put_counted(out, item->exhaustive.open_count, "decision", "decisions");
+    }
+    strbuf_putc(out, '\n');
+}
+
 /* The scenario for which the bound is worst. */
 static void put_search(struct strbuf *out, const struct campaign_report *report)
 {
@@ -250,6 +274,7 @@ static void put_search(struct strbuf *out, const struct campaign_report *report)
     double worst_odds = 2;
     for (size_t i = 0; i < report->scenario_count; i++) {
         const struct campaign_scenario *item = &report->scenarios[i];
+        put_exhaustive(out, item);
         if (item->scenario->pct_depth == 0 || item->seed_count == 0)
             continue;
         double odds = sums_pct_odds(item);

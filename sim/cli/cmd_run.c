@@ -12,6 +12,8 @@
 #include "sim/cli/pg_options.h"
 #include "sim/cli/search.h"
 #include "sim/cli/shrinking.h"
+#include "sim/core/realtime.h"
+#include "sim/hunt/exhaustive.h"
 #include "sim/hunt/failure.h"
 #include "sim/hunt/single.h"
 #include "sim/hunt/sweep.h"
@@ -25,7 +27,7 @@
 
 struct run_config {
     int64_t seeds, seed, first_seed, time_ns, jobs;
-    bool json, check_determinism, sweep, trace, no_shrink, quiet, verbose, no_colour;
+    bool json, check_determinism, sweep, trace, no_shrink, no_prune, quiet, verbose, no_colour;
     const char *out, *search, *via;
     struct pg_choice pg;
     struct args_list set;
@@ -106,6 +108,10 @@ static const struct option run_options[] = {
      .type = OPTION_FLAG,
      .offset = AT(no_shrink),
      .about = "leave violations that were not expected as they are, do not make them small"},
+    {.name = "no-prune",
+     .type = OPTION_FLAG,
+     .offset = AT(no_prune),
+     .about = "with exhaustive:P: also the schedules that come to a state which is known"},
     {.name = "via",
      .type = OPTION_WORD,
      .offset = AT(via),
@@ -364,6 +370,39 @@ static void run_campaign(const struct run_config *config, const struct gathered 
     progress_end(&progress);
 }
 
+/* In place of a campaign: one lane, each scenario to its end. */
+static void run_exhaustive(const struct run_config *config, const struct gathered *gathered,
+                           const struct campaign_options *options, struct campaign_report *report)
+{
+    struct progress progress;
+    struct single single;
+    struct exhaustive_options wanted = {.bound = search_bound(config->search),
+                                        .prune = !config->no_prune,
+                                        .time_ns = options->time_ns,
+                                        .out_dir = options->out_dir,
+                                        .interrupted = interrupt_flag(),
+                                        .watch = config->quiet ? NULL : progress_watch,
+                                        .watch_self = &progress};
+    int64_t begin_ns = realtime_ns();
+    campaign_report_init(report, (const struct scenario *const *)gathered->scenarios,
+                         gathered->count, 1);
+    progress_init(&progress, stderr, output_is_terminal(stderr));
+    bool good = single_open(&single, &options->server, &report->trouble);
+    report->start_ns = realtime_ns() - begin_ns;
+    if (good)
+        pg_server_describe(single.server, &report->environment);
+    begin_ns = realtime_ns();
+    for (size_t i = 0; good && i < gathered->count && !*interrupt_flag(); i++) {
+        good = exhaustive_run(&single, &wanted, &report->scenarios[i], &report->trouble);
+        report->out_of_time |= !report->scenarios[i].exhaustive.complete;
+    }
+    report->wall_ns = realtime_ns() - begin_ns;
+    report->lane_failed = !good;
+    report->interrupted = *interrupt_flag();
+    single_close(&single);
+    progress_end(&progress);
+}
+
 static int run_gathered(const struct args *args, const struct run_config *config,
                         const struct pg_server_options *server, const struct gathered *gathered)
 {
@@ -374,7 +413,10 @@ static int run_gathered(const struct args *args, const struct run_config *config
     int code = config->sweep ? plan_sweep(args, config, gathered, &options, &point_count) : 0;
     if (code != EXIT_PASS)
         return code;
-    run_campaign(config, gathered, &options, &report);
+    if (search_bound(config->search) >= 0)
+        run_exhaustive(config, gathered, &options, &report);
+    else
+        run_campaign(config, gathered, &options, &report);
     report.sweep_point_count = point_count;
     code = campaign_exit_code(&report);
     if (config->trace && !report.interrupted && !report.lane_failed) {

@@ -5,6 +5,7 @@
 
 #include "sim/cli/output.h"
 #include "sim/core/pct.h"
+#include "sim/hunt/exhaustive.h"
 
 static const char *const pct_settings[PCT_DEPTH_MAX + 1] = {
     [1] = "scheduling.pct=1",   [2] = "scheduling.pct=2",   [3] = "scheduling.pct=3",
@@ -15,6 +16,22 @@ static const char *const pct_settings[PCT_DEPTH_MAX + 1] = {
     [16] = "scheduling.pct=16",
 };
 
+/* The number behind `prefix`; -1: there is none. */
+static long number_behind(const char *search, const char *prefix, long most)
+{
+    size_t size = strlen(prefix);
+    char *end;
+    if (strncmp(search, prefix, size) != 0 || search[size] < '0' || search[size] > '9')
+        return -1;
+    long number = strtol(search + size, &end, 10);
+    return *end == '\0' && number <= most ? number : -1;
+}
+
+int search_bound(const char *search)
+{
+    return (int)number_behind(search, "exhaustive:", EXHAUSTIVE_BOUND_MAX);
+}
+
 /* NULL: there is no such search. "": it is what happens anyway. */
 static const char *setting_of(const char *search)
 {
@@ -22,21 +39,20 @@ static const char *setting_of(const char *search)
         return "";
     if (strcmp(search, "swarm") == 0)
         return "scheduling.swarm=true";
-    if (strncmp(search, "pct:", 4) != 0)
-        return NULL;
-    char *end;
-    long depth = strtol(search + 4, &end, 10);
-    bool good = search[4] >= '1' && search[4] <= '9' && *end == '\0' && depth <= PCT_DEPTH_MAX;
-    return good ? pct_settings[depth] : NULL;
+    if (search_bound(search) >= 0)
+        return "";
+    long depth = number_behind(search, "pct:", PCT_DEPTH_MAX);
+    return depth > 0 ? pct_settings[depth] : NULL;
 }
 
 int search_take(const struct command *command, const char *search, struct args_list *overrides)
 {
     const char *setting = setting_of(search);
     if (setting == NULL)
-        return command_usage(
-            command, "--search: expected random, swarm or pct:D with D in 1..%d, found `%s`",
-            PCT_DEPTH_MAX, search);
+        return command_usage(command,
+                             "--search: expected random, swarm, pct:D with D in 1..%d or "
+                             "exhaustive:P with P in 0..%d, found `%s`",
+                             PCT_DEPTH_MAX, EXHAUSTIVE_BOUND_MAX, search);
     if (setting[0] == '\0')
         return EXIT_PASS;
     if (overrides->count == ARGS_LIST_COUNT_MAX)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/hash.h"
+
 enum fiber_state {
     FIBER_READY,
     FIBER_WAITING, /* for a wake, a timer, or both */
@@ -26,6 +28,7 @@ struct fiber {
     bool wakeable;
     const char *why;
     uint32_t priority; /* with pct */
+    int64_t resume_count;
 };
 
 struct proc {
@@ -133,6 +136,24 @@ int64_t sched_decision_count(const struct sched *sched)
 int64_t sched_fiber_count_most(const struct sched *sched)
 {
     return (int64_t)sched->fiber_count_most;
+}
+
+static uint64_t fiber_hash(const struct fiber *fiber)
+{
+    uint64_t hash = hash_text(fiber->state, fiber->name);
+    hash = hash_number(hash, fiber->resume_count);
+    hash = hash_number(hash, fiber->timer_ns);
+    return hash_number(hash, fiber->proc->paused_until_ns);
+}
+
+uint64_t sched_hash(const struct sched *sched)
+{
+    uint64_t sum = hash_number(sched->last ? fiber_hash(sched->last) : 0, sched->now_ns);
+    /* A sum, so that the order in which they came to be does not matter. */
+    for (size_t i = 0; i < sched->fiber_count; i++)
+        if (sched->fibers[i]->state != FIBER_ENDED)
+            sum += fiber_hash(sched->fibers[i]);
+    return sum;
 }
 
 /* ---- processes ---- */
@@ -432,6 +453,7 @@ static void resume(struct sched *sched, struct fiber *fiber)
     running = sched;
     sched->current = fiber;
     sched->last = fiber;
+    fiber->resume_count++;
     context_resume(sched->contexts, fiber->context);
     sched->current = NULL;
     sweep_ended(sched);
@@ -519,6 +541,11 @@ enum sched_end sched_run(struct sched *sched, int64_t until_ns, int64_t step_cou
                 return SCHED_TIME_OUT;
         }
         uint32_t pick = decide(sched, candidates, candidate_count);
+        struct sched_decision decision = {(uint32_t)candidate_count, pick,
+                                          candidates[0] == sched->last};
+        if (candidate_count > 1 && sched->hooks.decided &&
+            !sched->hooks.decided(sched->hooks.self, &decision))
+            return SCHED_STOPPED;
         begin_step(sched);
         resume(sched, candidates[pick]);
         if (sched->hooks.step_end && !sched->hooks.step_end(sched->hooks.self))

@@ -23,8 +23,18 @@ struct fiber;
 
 typedef void fiber_body(void *arg);
 
+/* Between several that could run. Candidates are numbered; the one that ran last, if it could go
+ * on, is number 0: any other is a preemption then. */
+struct sched_decision {
+    uint32_t candidate_count;
+    uint32_t pick;
+    bool last_goes_on;
+};
+
 struct sched_hooks {
     void *self;
+    /* It was decided and the step has not begun. False ends the run. */
+    bool (*decided)(void *self, const struct sched_decision *decision);
     /* A step begins: it will be number `step`, at virtual `t_ns`. */
     void (*step_begin)(void *self, int64_t step, int64_t t_ns);
     /* A step ended. Bring the outside to rest (find granted waiters). False ends the run. */
@@ -65,6 +75,9 @@ void sched_set_pct(struct sched *sched, struct choices *choices, uint32_t depth,
 /* How often there was more than one to choose from, and how many fibers there were at most. */
 int64_t sched_decision_count(const struct sched *sched);
 int64_t sched_fiber_count_most(const struct sched *sched);
+
+/* Where every fiber stands, who ran last, and what time it is: equal for equal places. */
+uint64_t sched_hash(const struct sched *sched);
 
 /* ---- processes ---- */
 struct proc *proc_new(struct sched *sched, const char *name);

@@ -286,7 +286,7 @@ int campaign_lane_count_default(void)
 
 /* ---- the report ---- */
 
-static void set_met(struct campaign_scenario *item)
+void campaign_judge(struct campaign_scenario *item)
 {
     int64_t found_count = 0, expected_count = 0;
     for (size_t i = 0; i < item->scenario->invariant_count; i++) {
@@ -330,7 +330,7 @@ static void finish_report(struct campaign *campaign)
     struct campaign_report *report = campaign->report;
     for (size_t i = 0; i < report->scenario_count; i++) {
         struct campaign_scenario *item = &report->scenarios[i];
-        set_met(item);
+        campaign_judge(item);
         item->hash = combine(campaign->hashes[i], campaign->options->seed_count);
         find_file(campaign, item->scenario, &item->first_failure);
         find_file(campaign, item->scenario, &item->first_unknown);
@@ -338,17 +338,24 @@ static void finish_report(struct campaign *campaign)
     report->out_of_time = campaign->shared->out_of_time;
 }
 
-static void campaign_begin(struct campaign *campaign, const struct scenario *const *scenarios,
-                           size_t scenario_count)
+void campaign_report_init(struct campaign_report *report, const struct scenario *const *scenarios,
+                          size_t scenario_count, int lane_count)
 {
-    struct campaign_report *report = campaign->report;
     memset(report, 0, sizeof *report);
     report->scenarios = fp_alloc(scenario_count * sizeof report->scenarios[0]);
     report->scenario_count = scenario_count;
-    report->lane_count = campaign->options->lane_count;
+    report->lane_count = lane_count;
+    for (size_t i = 0; i < scenario_count; i++)
+        report->scenarios[i].scenario = scenarios[i];
+}
+
+static void campaign_begin(struct campaign *campaign, const struct scenario *const *scenarios,
+                           size_t scenario_count)
+{
+    campaign_report_init(campaign->report, scenarios, scenario_count,
+                         campaign->options->lane_count);
     campaign->hashes = fp_alloc(scenario_count * sizeof campaign->hashes[0]);
     for (size_t i = 0; i < scenario_count; i++) {
-        report->scenarios[i].scenario = scenarios[i];
         campaign->hashes[i] =
             fp_alloc(campaign->options->seed_count * sizeof campaign->hashes[i][0]);
     }

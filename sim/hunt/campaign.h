@@ -57,6 +57,15 @@ struct campaign_scenario {
     struct campaign_failure first_unknown; /* of RUN_UNKNOWN and RUN_INFRASTRUCTURE */
     struct campaign_failure first_divergence;
     bool met; /* the expectation of the scenario */
+    /* Of an exhaustive search, in which a schedule stands for a seed. */
+    struct {
+        bool is_used;
+        int bound;            /* preemptions */
+        bool complete;        /* every schedule within the bound was looked at */
+        int64_t pruned_count; /* runs that ended at a state which was known */
+        int64_t state_count;
+        int64_t open_count; /* not complete: decisions with an alternative that was not tried */
+    } exhaustive;
 };
 
 struct campaign_report {
@@ -98,7 +107,12 @@ int campaign_lane_count_default(void);
 void campaign_run(const struct scenario *const *scenarios, size_t scenario_count,
                   const struct campaign_options *options, campaign_watch *watch, void *self,
                   const volatile bool *interrupted, struct campaign_report *report);
+/* Nothing was run yet. */
+void campaign_report_init(struct campaign_report *report, const struct scenario *const *scenarios,
+                          size_t scenario_count, int lane_count);
 void campaign_report_release(struct campaign_report *report);
+/* Sets `met` by what came of it. */
+void campaign_judge(struct campaign_scenario *item);
 /* The exit code that DESIGN gives to this report: 0, 1, 2, 3, 4 or 130. A divergence counts as
  * infrastructure that cannot be trusted: 70. */
 int campaign_exit_code(const struct campaign_report *report);

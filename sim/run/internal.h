@@ -7,6 +7,7 @@
 #include "sim/core/clock.h"
 #include "sim/core/sched.h"
 #include "sim/pg/session.h"
+#include "sim/run/history.h"
 #include "sim/run/network.h"
 #include "sim/run/run.h"
 #include "sim/world/cloud.h"
@@ -147,6 +148,8 @@ struct run {
     struct rt *receivers;
     struct request *requests; /* the first not ended one first */
     int64_t request_count;
+    const struct run_watch *watch;
+    struct history *history; /* NULL: nobody asks */
     struct fault_state faults[SCENARIO_FAULT_COUNT_MAX];
     struct machine_clock db_clock;
     struct pool pool;

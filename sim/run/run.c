@@ -341,6 +341,14 @@ static bool on_step_end(void *self)
     return !checks_first(run->checks, VERDICT_FAIL, NULL);
 }
 
+static bool on_decided(void *self, const struct sched_decision *decision)
+{
+    struct run *run = self;
+    uint64_t state = sched_hash(run->sched) + history_hash(run->history);
+    run->result->cut = !run->watch->decided(run->watch->self, decision, state);
+    return !run->result->cut;
+}
+
 static bool on_all_idle(void *self)
 {
     return !run_is_at_rest(self);
@@ -371,7 +379,7 @@ static void set_up(struct run *run)
 
 static bool is_over(const struct run *run)
 {
-    return run->result->outcome != RUN_PASS || pg_lane_spoilt(run->lane->pg) ||
+    return run->result->cut || run->result->outcome != RUN_PASS || pg_lane_spoilt(run->lane->pg) ||
            trace_diverged(run->trace)->found || checks_first(run->checks, VERDICT_FAIL, NULL);
 }
 
@@ -575,6 +583,12 @@ static void prepare(struct run *run, const struct run_replay *replay)
         trace_expect(lane->trace, replay->lines);
     struct sched_hooks hooks = {
         .self = run, .step_begin = on_step_begin, .step_end = on_step_end, .all_idle = on_all_idle};
+    if (replay && replay->watch) {
+        run->watch = replay->watch;
+        run->history = fp_alloc(sizeof *run->history);
+        hooks.decided = on_decided;
+        run->watch->begun(run->watch->self);
+    }
     run->sched = sched_new(lane->contexts, lane->choices, &hooks);
     if (run->scenario->pct_depth > 0)
         sched_set_pct(run->sched, lane->choices, (uint32_t)run->scenario->pct_depth,
@@ -594,6 +608,8 @@ static void prepare(struct run *run, const struct run_replay *replay)
     tally_clear(lane->reached);
     tally_clear(lane->measured);
     trace_observe(lane->trace, on_event, run);
+    if (run->history)
+        trace_observe(lane->trace, history_event, run->history);
     run->harness = proc_new(run->sched, "harness");
     run->servers = servers_new();
 }
@@ -627,6 +643,7 @@ static void run_attempt(struct run_lane *lane, const struct scenario *scenario, 
     servers_free(run.servers);
     checks_free(run.checks);
     strbuf_release(&run.scratch);
+    free(run.history);
 }
 
 /* How many decisions the changes of priority are to be spread over: as many as a run had in which

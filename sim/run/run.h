@@ -7,6 +7,7 @@
 
 #include "sim/check/check.h"
 #include "sim/core/choice.h"
+#include "sim/core/sched.h"
 #include "sim/core/trace.h"
 #include "sim/pg/lane.h"
 #include "sim/run/tally.h"
@@ -53,6 +54,7 @@ struct run_result {
     const struct invariant *invariant; /* RUN_VIOLATION */
     int64_t step;                      /* of the violation or the difference */
     char kind[TRACE_KIND_SIZE_MAX];    /* RUN_VIOLATION: of the event; "": none in particular */
+    bool cut;                          /* a run_watch has ended it: not judged to its end */
     struct strbuf sentence;            /* what happened, or what is still pending, or the trouble */
 };
 void run_result_init(struct run_result *result);
@@ -66,8 +68,19 @@ struct run_replay {
         size_t value_count;
     } * streams;
     size_t stream_count;
+    const struct run_watch *watch; /* NULL: nobody */
     bool zero_others; /* streams that are not among these answer 0; else they draw from the seed */
     const char *lines;
+};
+
+/* Somebody who looks at the decisions of the scheduler while they are made. */
+struct run_watch {
+    void *self;
+    /* A run begins, or begins anew because the first try was spoilt. */
+    void (*begun)(void *self);
+    /* `state` stands for everything that decides what may follow; see history.h. False: the run is
+     * of no interest any more. It ends there, without a verdict. */
+    bool (*decided)(void *self, const struct sched_decision *decision, uint64_t state);
 };
 
 /* What a lane keeps from run to run. */

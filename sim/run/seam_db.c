@@ -431,6 +431,13 @@ static enum err abandon(struct rt_db *db)
     return ERR_DB_LOST;
 }
 
+static void note_rows(struct rt_db *db, const struct rt_rows *rows)
+{
+    struct history *history = db->run->history;
+    for (int i = 0; history != NULL && i < rows->row_count * rows->column_count; i++)
+        history_cell(history, db->name, rows->cells[i]);
+}
+
 static enum err take_answer(struct rt_db *db, struct rt_rows *rows)
 {
     const struct pg_result *result = pg_session_result(db->session);
@@ -438,8 +445,10 @@ static enum err take_answer(struct rt_db *db, struct rt_rows *rows)
         memcpy(db->sqlstate, result->sqlstate, sizeof db->sqlstate);
         return ERR_DB_SQL;
     }
-    if (rows)
+    if (rows) {
         *rows = result->rows;
+        note_rows(db, rows);
+    }
     return ERR_OK;
 }
 

@@ -115,7 +115,7 @@ refused test_cli_container_without_docker 64 'the fault container needs --pg doc
     run "$root/scenarios/job_locks/container.yaml"
 refused test_cli_crash_of_a_given_server 64 'server_crash needs --pg local or --pg docker' \
     replay "$root/scenarios/job_locks/server-crash.yaml" --seed 1 --pg host=/nonexistent
-refused test_cli_unknown_search 64 '--search: expected random, swarm or pct:D' run x --search pct:0
+refused test_cli_unknown_search 64 '--search: expected random, swarm, pct:D' run x --search pct:0
 refused test_cli_seed_and_seeds 64 'either one seed or many' run x --seed 1 --seeds 2
 refused test_cli_trace_without_seed 64 '--trace needs --seed' run x --trace
 refused test_cli_unknown_topic 64 'no list of `fault`, did you mean faults' list fault

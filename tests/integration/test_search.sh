@@ -25,4 +25,15 @@ tap_same test_search_pct_says_its_bound true \
 
 "$bin" replay "$(jq -r '.scenarios[0].first_failure.file' <<<"$one")" --quiet >/dev/null 2>&1
 tap_same test_search_pct_failure_replays 1 $?
+
+# Every schedule, and no more than once from the same state.
+quiet=$root/scenarios/uuid_lock/single-publisher.yaml
+all=$("$bin" run "$quiet" --search exhaustive:0 --json --quiet --out out 2>/dev/null)
+tap_same test_search_exhaustive_is_complete "true true 0" \
+    "$(jq -r '.scenarios[0] | "\(.exhaustive.complete) \(.met) \(.exhaustive.open)"' <<<"$all")"
+tap_ok test_search_exhaustive_prunes test "$(jq '.scenarios[0].exhaustive.pruned' <<<"$all")" -gt 10
+# What is left is said when the time is over.
+part=$("$bin" run "$quiet" --search exhaustive:4 --no-prune --time 1s --json --quiet --out out 2>/dev/null)
+tap_same test_search_exhaustive_says_what_is_left "false true" \
+    "$(jq -r '.scenarios[0].exhaustive | "\(.complete) \(.open > 0)"' <<<"$part")"
 tap_end
