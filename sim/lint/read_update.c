@@ -155,17 +155,17 @@ void read_updates(struct reading *reading)
 {
     static const char *const noise[] = {"only", NULL};
     const struct token *before = NULL;
-    const char *inserted = NULL;
+    const char *into = NULL;
 
     while (!reading_is_over(reading)) {
         const struct token *token = reading->at;
         reading_next(reading);
         if (token_is_word(token, "into"))
-            inserted = reading_take_name(reading);
+            into = reading_take_name(reading);
         if (token_is_word(token, "update") && begins_update(before)) {
             reading_skip_words(reading, noise);
-            bool is_conflict = before != NULL && token_is_word(before, "do");
-            const char *table = is_conflict ? inserted : reading_take_name(reading);
+            bool has_no_name = token_is_word(reading->at, "set"); /* DO UPDATE SET, MERGE */
+            const char *table = has_no_name ? into : reading_take_name(reading);
             while (token_is_name(reading->at) && !token_is_word(reading->at, "set"))
                 reading_next(reading); /* AS alias */
             if (table != NULL && reading_take_word(reading, "set"))
