@@ -53,10 +53,11 @@ static bool take_over(struct rt *rt, const struct work *work, enum work_outcome 
 }
 
 /* A timeout says nothing and throttling only "not now": the call is made again, with the same key.
- * A refusal is for this call; an earlier one may have been heard. */
+ * A refusal is for this call; an earlier one may have been heard, and may not be over. */
 static enum work_outcome call_until_certain(struct rt *rt, const struct work *work)
 {
     struct rt_service_request request = request_of(rt, work);
+    bool may_be_on_its_way = false;
 
     for (int i = 0; i < CALL_TRY_COUNT_MAX; i++) {
         enum err err = rt_service_call(rt, &request, NULL);
@@ -66,8 +67,12 @@ static enum work_outcome call_until_certain(struct rt *rt, const struct work *wo
             return WORK_REFUSED;
         if (err == ERR_FENCED)
             return WORK_LOST;
-        if (err == ERR_SERVICE_REJECTED)
+        if (err == ERR_SERVICE_REJECTED) {
+            if (may_be_on_its_way)
+                rt_sleep(rt, CALL_LONGEST_NS);
             return find_out(rt, work);
+        }
+        may_be_on_its_way |= err == ERR_SERVICE_TIMEOUT;
         work_emit(rt, "work.tried", work, err_name(err));
         rt_sleep(rt, RETRY_NS);
     }

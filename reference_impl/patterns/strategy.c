@@ -129,7 +129,7 @@ static const struct state_machine states[] = {
 
 static const char *const item_undone[] = {"PENDING", "FAILED", NULL};
 static const char *const task_undone[] = {"READY", "FAILED", NULL};
-static const char *const service_ops[] = {"process", "execute", "look", NULL};
+static const char *const service_ops[] = {"process", "execute", NULL};
 static const struct effect_view effects[] = {
     {.service = "processor",
      .op = "process",

@@ -79,6 +79,7 @@ static void note_end(struct rt *rt, const struct work *work, bool is_ours, const
         work_emit(rt, "work.lost", work, NULL);
         return;
     }
+    rt_alert_clear(rt, ALERT_KEEPS_COMING_BACK, work->id);
     rt_metric_count(rt, METRIC_ENDED, "status", status, 1);
     rt_metric_observe(rt, METRIC_WORK, "kind", work->kind->name,
                       mono_since_ns(rt_mono_now(rt), work->since));

@@ -48,8 +48,8 @@ static void add_words(struct judging *judging, struct lint_word **to, const stru
             lint_add_word(judging->schema->arena, to, from->text);
 }
 
-/* Every status that is named anywhere: by the column's type, a CHECK, a default, the condition of
- * an index, a statement. */
+/* Every status that is named: by the column's type, a CHECK, a default, a statement. The conditions
+ * of indexes do not count: they may name more than a table has. */
 static struct lint_word *statuses_of(struct judging *judging, const struct lint_table *table)
 {
     const struct lint_schema *schema = judging->schema;
@@ -62,10 +62,6 @@ static struct lint_word *statuses_of(struct judging *judging, const struct lint_
     for (const struct lint_enum *type = schema->enums; type != NULL; type = type->next)
         if (lint_same_table(type->name, column->type))
             add_words(judging, &words, type->words);
-    bool is_said = words != NULL && words->next != NULL; /* more than a default */
-    for (const struct lint_index *index = schema->indexes; !is_said && index; index = index->next)
-        if (lint_same_table(index->table, table->name))
-            add_words(judging, &words, index->words);
     for (const struct lint_update *update = schema->updates; update; update = update->next) {
         if (!lint_same_table(update->table, table->name))
             continue;

@@ -94,13 +94,30 @@ static void skip_comment(struct reader *reader)
 
 /* ---- strings ---- */
 
+/* From the opening quote to the closing one, or to the end of the text. */
+static size_t quoted_size(const char *at, bool escapes)
+{
+    char quote = *at;
+    size_t size = 1;
+
+    for (; at[size] != '\0'; size++) {
+        bool takes_next =
+            (escapes && at[size] == '\\') || (at[size] == quote && at[size + 1] == quote);
+        if (takes_next && at[size + 1] != '\0')
+            size++;
+        else if (at[size] == quote)
+            break;
+    }
+    return size;
+}
+
 /* From the opening quote. A doubled quote stands for one; with `escapes` a backslash takes the next
  * character along. */
 static void read_quoted(struct reader *reader, enum token_kind kind, bool escapes)
 {
     char quote = *reader->at;
     struct token *token = add(reader, kind, "");
-    char *text = arena_alloc(reader->arena, strlen(reader->at) + 1);
+    char *text = arena_alloc(reader->arena, quoted_size(reader->at, escapes) + 1);
     size_t size = 0;
 
     token->text = text;

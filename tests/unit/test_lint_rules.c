@@ -168,6 +168,26 @@ static void test_lint_increment_of_an_aggregate_is_found(void **state)
                  "increment ");
 }
 
+static void test_lint_update_is_told_from_for_update_and_has_its_table(void **state)
+{
+    (void)state;
+    struct strbuf out = STRBUF_INIT;
+    struct lint_schema *schema = lint_schema_new();
+    lint_read(
+        schema, "a.sql", NULL,
+        "DO $$ BEGIN FOR r IN SELECT id FROM p FOR UPDATE LOOP UPDATE q SET total = total + 1;"
+        " END LOOP; END $$;"
+        "MERGE INTO m USING n ON true WHEN MATCHED THEN UPDATE SET hits = m.hits + 1");
+    struct lint_report report = lint_judge(schema);
+    assert_int_equal(report.finding_count, 2);
+    lint_put_finding(&out, report.findings);
+    lint_put_finding(&out, report.findings->next);
+    assert_non_null(strstr(out.text, "increment: q.total is moved on"));
+    assert_non_null(strstr(out.text, "increment: m.hits is moved on"));
+    strbuf_release(&out);
+    lint_schema_free(schema);
+}
+
 static void test_lint_what_is_no_increment_passes(void **state)
 {
     (void)state;
@@ -230,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_lint_time_that_does_not_move_is_found),
         cmocka_unit_test(test_lint_status_set_without_condition_is_found),
         cmocka_unit_test(test_lint_increment_of_an_aggregate_is_found),
+        cmocka_unit_test(test_lint_update_is_told_from_for_update_and_has_its_table),
         cmocka_unit_test(test_lint_what_is_no_increment_passes),
         cmocka_unit_test(test_lint_names_with_a_schema_are_the_same_table),
         cmocka_unit_test(test_lint_dropped_table_is_forgotten),
