@@ -52,11 +52,10 @@ static void resolve(struct rt *rt, struct link *link, const struct stale *stale)
 
 static void resolve_publishes(struct rt *rt, struct link *link, const char *before)
 {
-    static const struct rt_sql *const list = &uuid_lock_list_stale_publishes;
     struct stale stale[LIST_COUNT_MAX];
     struct rt_rows rows = {0};
 
-    if (link_exec(rt, link, list, PARAMS(before), &rows) != ERR_OK)
+    if (link_exec(rt, link, &uuid_lock_list_stale_publishes, PARAMS(before), &rows) != ERR_OK)
         return;
     int count = rows.row_count < LIST_COUNT_MAX ? rows.row_count : LIST_COUNT_MAX;
     for (int i = 0; i < count; i++) {

@@ -80,6 +80,3 @@ UPDATE deviations
 SET status = 'unresolved'
 WHERE id = $1 AND execution_lock_id = $2 AND execution_version = $3 AND status = 'publishing'
 RETURNING id;
-
--- name: select_execution
-SELECT status, coalesce(execution_lock_id, ''), execution_version FROM deviations WHERE id = $1;
