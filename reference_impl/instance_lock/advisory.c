@@ -3,7 +3,7 @@
 
 #include "reference_impl/instance_lock/instance_lock.h"
 
-enum lock_result advisory_acquire(struct rt *rt, struct handling *handling, int *status)
+enum lock_result instance_session_acquire(struct rt *rt, struct handling *handling, int *status)
 {
     bool waits = handling->locking == LOCKING_ADVISORY_WAIT;
     struct rt_rows rows = {0};
@@ -25,7 +25,7 @@ enum lock_result advisory_acquire(struct rt *rt, struct handling *handling, int 
     return LOCK_GOT;
 }
 
-void advisory_release(struct rt *rt, struct handling *handling)
+void instance_session_release(struct rt *rt, struct handling *handling)
 {
     handling_exec(rt, handling, &instance_lock_unlock_session, PARAMS(handling->instance_id), NULL);
     handling->lock_token = NULL;

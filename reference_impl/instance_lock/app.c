@@ -46,7 +46,10 @@ static void count(struct rt *rt, const struct handling *handling, int status)
     const char *text = rt_printf(rt, "%d", status);
     rt_metric_count(rt, METRIC_REQUESTS, "status", text, 1);
     rt_metric_count(rt, METRIC_ROUND_TRIPS, "status", text, handling->round_trip_count);
-    rt_metric_observe(rt, METRIC_CONNECTION_HELD, "status", text, handling->held_ns);
+    if (status == HTTP_OK)
+        rt_metric_observe(rt, METRIC_CONNECTION_HELD, NULL, NULL, handling->held_ns);
+    rt_emit(rt, "request.handled", "request", handling->id, "round_trips",
+            rt_printf(rt, "%lld", (long long)handling->round_trip_count), NULL);
 }
 
 static void handle(struct rt *rt, struct app *app, struct handling *handling)

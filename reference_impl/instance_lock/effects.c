@@ -98,7 +98,7 @@ static enum err do_one(struct rt *rt, struct handling *handling, const char *op)
     for (int i = 0; i < try_count; i++) {
         if (i > 0)
             rt_sleep(rt, RETRY_PAUSE_NS);
-        if (handling_is_late(rt, handling) || !lock_suffices(rt, handling))
+        if (handling_is_late(rt, handling) || !instance_table_suffices(rt, handling))
             return ERR_TIMEOUT;
         err = call_once(rt, handling, op);
         if (!is_worth_another_try(err))
@@ -107,7 +107,7 @@ static enum err do_one(struct rt *rt, struct handling *handling, const char *op)
     return err;
 }
 
-enum err effects_do(struct rt *rt, struct handling *handling)
+enum err instance_work(struct rt *rt, struct handling *handling)
 {
     enum err err = take_over(rt, handling);
     for (int i = 0; err == ERR_OK && handling->transition->ops[i] != NULL; i++)

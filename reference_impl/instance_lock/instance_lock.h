@@ -113,35 +113,35 @@ enum lock_result {
 };
 /* MAY SUSPEND. On LOCK_GOT the handling has token, lease and task. `status` is set when it
  * failed. */
-enum lock_result instance_acquire(struct rt *rt, struct handling *handling, int *status);
+enum lock_result instance_table_acquire(struct rt *rt, struct handling *handling, int *status);
 /* Is there enough of the lease left for another call? It is prolonged when it is not. MAY SUSPEND.
  */
-bool lock_suffices(struct rt *rt, struct handling *handling);
+bool instance_table_suffices(struct rt *rt, struct handling *handling);
 /* May it live still? Later than this it has expired, also when a prolongation arrived of which
  * nobody heard. */
-bool lock_may_live(struct rt *rt, const struct handling *handling);
+bool instance_table_may_live(struct rt *rt, const struct handling *handling);
 /* Give it back without a step. MAY SUSPEND. */
-void instance_release(struct rt *rt, struct handling *handling);
+void instance_table_release(struct rt *rt, struct handling *handling);
 
 /* ---- advisory.c: the same three for the rejected alternative A1 ---- */
 
-enum lock_result advisory_acquire(struct rt *rt, struct handling *handling, int *status);
-void advisory_release(struct rt *rt, struct handling *handling);
+enum lock_result instance_session_acquire(struct rt *rt, struct handling *handling, int *status);
+void instance_session_release(struct rt *rt, struct handling *handling);
 
 /* ---- state.c: where the instance stands ---- */
 
 /* What was done for this request before, if it was: *task is NULL when nothing was. */
-enum err state_remembered(struct rt *rt, struct handling *handling, const char **task);
+enum err instance_remembered(struct rt *rt, struct handling *handling, const char **task);
 /* Read the task, where the lock has not told it. */
-enum err state_read(struct rt *rt, struct handling *handling);
+enum err instance_read(struct rt *rt, struct handling *handling);
 /* Write the step, and end the lock. The status to answer with. MAY SUSPEND. */
-int state_write(struct rt *rt, struct handling *handling);
+int instance_write(struct rt *rt, struct handling *handling);
 
 /* ---- effects.c: the work of a transition ---- */
 
 /* ERR_OK: all was done. ERR_FENCED: the lock is lost. ERR_TIMEOUT: no lease, or no time, is left.
  * Else as rt_service_call. MAY SUSPEND. */
-enum err effects_do(struct rt *rt, struct handling *handling);
+enum err instance_work(struct rt *rt, struct handling *handling);
 
 /* ---- next.c: the endpoint ---- */
 

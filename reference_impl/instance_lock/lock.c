@@ -14,7 +14,7 @@ static int64_t lease_age_ns(struct rt *rt, const struct handling *handling)
     return mono_since_ns(rt_mono_now(rt), handling->lease_from);
 }
 
-bool lock_may_live(struct rt *rt, const struct handling *handling)
+bool instance_table_may_live(struct rt *rt, const struct handling *handling)
 {
     int64_t age_ns = mono_since_ns(rt_mono_now(rt), handling->lease_asked);
     return age_ns <= LEASE_NS + LEASE_MARGIN_NS;
@@ -93,14 +93,15 @@ static enum err acquire_once(struct rt *rt, struct handling *handling, bool *is_
 
 /* After a lost answer the lock may be ours. It is asked for again, by the same owner, until there
  * is an answer or until the lock that may be there has expired. */
-enum lock_result instance_acquire(struct rt *rt, struct handling *handling, int *status)
+enum lock_result instance_table_acquire(struct rt *rt, struct handling *handling, int *status)
 {
     bool is_refused = false;
     enum err err = acquire_once(rt, handling, &is_refused);
     bool is_unknown = err == ERR_DB_LOST;
 
     for (int i = 0; i < TRY_COUNT_MAX && err != ERR_OK && is_unknown; i++) {
-        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) || !lock_may_live(rt, handling))
+        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
+            !instance_table_may_live(rt, handling))
             break;
         rt_sleep(rt, RETRY_PAUSE_NS);
         err = acquire_once(rt, handling, &is_refused);
@@ -130,7 +131,7 @@ static bool renew(struct rt *rt, struct handling *handling)
     return true;
 }
 
-bool lock_suffices(struct rt *rt, struct handling *handling)
+bool instance_table_suffices(struct rt *rt, struct handling *handling)
 {
     int64_t needed_ns = CALL_NS_MAX + LEASE_MARGIN_NS;
 
@@ -166,7 +167,7 @@ static enum err release_once(struct rt *rt, struct handling *handling)
 }
 
 /* Until it is certain, or the lock has expired by itself. */
-void instance_release(struct rt *rt, struct handling *handling)
+void instance_table_release(struct rt *rt, struct handling *handling)
 {
     for (int i = 0; i < TRY_COUNT_MAX; i++) {
         enum err err = release_once(rt, handling);
@@ -174,7 +175,8 @@ void instance_release(struct rt *rt, struct handling *handling)
             return;
         rt_emit(rt, "lock.not_released", "instance", handling->instance_id, "error", err_name(err),
                 NULL);
-        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) || !lock_may_live(rt, handling))
+        if (is_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
+            !instance_table_may_live(rt, handling))
             return;
         rt_sleep(rt, RETRY_PAUSE_NS);
     }

@@ -14,7 +14,7 @@ static int answer_again(struct rt *rt, struct handling *handling)
 
     if (!handling->is_retry || !is_remembering(rt, handling))
         return 0;
-    enum err err = state_remembered(rt, handling, &task);
+    enum err err = instance_remembered(rt, handling, &task);
     if (err != ERR_OK)
         return handling_status_of(err);
     handling->why = task;
@@ -35,16 +35,16 @@ static int advance(struct rt *rt, struct handling *handling)
     int status = answer_again(rt, handling);
     if (status != 0)
         return status;
-    enum err err = state_read(rt, handling);
+    enum err err = instance_read(rt, handling);
     if (err != ERR_OK)
         return handling_status_of(err);
     handling->transition = transition_from(handling->task);
     if (handling->transition == NULL)
         return HTTP_ENDED;
-    err = effects_do(rt, handling);
+    err = instance_work(rt, handling);
     if (err != ERR_OK)
         return status_of_effects(handling, err);
-    return state_write(rt, handling);
+    return instance_write(rt, handling);
 }
 
 static void release(struct rt *rt, struct handling *handling)
@@ -54,9 +54,9 @@ static void release(struct rt *rt, struct handling *handling)
     rt_metric_observe(rt, METRIC_LOCK_HELD, NULL, NULL,
                       mono_since_ns(rt_mono_now(rt), handling->lease_from));
     if (handling->locking == LOCKING_TABLE)
-        instance_release(rt, handling);
+        instance_table_release(rt, handling);
     else
-        advisory_release(rt, handling);
+        instance_session_release(rt, handling);
 }
 
 static int refuse(struct rt *rt, struct handling *handling)
@@ -75,8 +75,8 @@ int process_next(struct rt *rt, struct handling *handling)
     if (handling->locking == LOCKING_OPTIMISTIC)
         return advance(rt, handling);
     enum lock_result got = handling->locking == LOCKING_TABLE
-                               ? instance_acquire(rt, handling, &status)
-                               : advisory_acquire(rt, handling, &status);
+                               ? instance_table_acquire(rt, handling, &status)
+                               : instance_session_acquire(rt, handling, &status);
     if (got == LOCK_REFUSED)
         return refuse(rt, handling);
     if (got == LOCK_FAILED)

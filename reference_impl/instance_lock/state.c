@@ -3,7 +3,7 @@
 
 #include "reference_impl/instance_lock/instance_lock.h"
 
-enum err state_remembered(struct rt *rt, struct handling *handling, const char **task)
+enum err instance_remembered(struct rt *rt, struct handling *handling, const char **task)
 {
     struct rt_rows rows = {0};
 
@@ -16,7 +16,7 @@ enum err state_remembered(struct rt *rt, struct handling *handling, const char *
     return err;
 }
 
-enum err state_read(struct rt *rt, struct handling *handling)
+enum err instance_read(struct rt *rt, struct handling *handling)
 {
     struct rt_rows rows = {0};
 
@@ -44,7 +44,7 @@ static int lost(struct handling *handling)
 static int find_out(struct rt *rt, struct handling *handling)
 {
     const char *task = NULL;
-    enum err err = state_remembered(rt, handling, &task);
+    enum err err = instance_remembered(rt, handling, &task);
     if (err != ERR_OK)
         return handling_status_of(err);
     return task != NULL ? HTTP_OK : lost(handling);
@@ -73,7 +73,8 @@ static int finish(struct rt *rt, struct handling *handling)
         status = err == ERR_OK ? find_out(rt, handling) : handling_status_of(err);
         if (err == ERR_OK && (status == HTTP_OK || handling->why != NULL))
             return status;
-        if (rt_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) || !lock_may_live(rt, handling))
+        if (rt_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
+            !instance_table_may_live(rt, handling))
             return status;
         rt_sleep(rt, RETRY_PAUSE_NS);
     }
@@ -95,7 +96,7 @@ static int write_alone(struct rt *rt, struct handling *handling, const struct rt
     return is_done ? HTTP_OK : HTTP_CONFLICT;
 }
 
-int state_write(struct rt *rt, struct handling *handling)
+int instance_write(struct rt *rt, struct handling *handling)
 {
     bool is_unguarded = rt_weak(rt, INSTANCE_LOCK_WEAK_EXPIRY_IGNORED_ON_RELEASE) &&
                         handling->locking != LOCKING_OPTIMISTIC;

@@ -150,9 +150,11 @@ static const char *const service_ops[] = {"create_pdf",   "archive", "notify_sig
 static const struct metric metrics[] = {
     {METRIC_REQUESTS, "Requests that were answered, by status."},
     {METRIC_ROUND_TRIPS, "Statements sent for requests, by the status of their answer."},
-    {METRIC_CONNECTION_HELD, "How long a request had a connection, by the status of its answer."},
+    {METRIC_CONNECTION_HELD, "How long a request that made its step had a connection."},
     {METRIC_LOCK_HELD, "How long a lock was held that was released apart from its step."},
 };
+
+static const char *const summary_metrics[] = {METRIC_CONNECTION_HELD, NULL};
 
 const struct strategy strategy_instance_lock = {
     .name = "instance_lock",
@@ -187,4 +189,5 @@ const struct strategy strategy_instance_lock = {
     .effect_count = FP_COUNT(effects),
     .metrics = metrics,
     .metric_count = FP_COUNT(metrics),
+    .summary_metrics = summary_metrics,
 };

@@ -114,7 +114,7 @@ static const struct {
     const char *prefix, *field;
 } tellers[] = {
     {"job.", "type"},  {"job.", "code"},   {"job.", "error"},      {"fault.", "kind"},
-    {"fault.", "how"}, {"alert", "alert"}, {"request.", "status"},
+    {"fault.", "how"}, {"alert", "alert"}, {"request.", "status"}, {"request.", "round_trips"},
 };
 
 static void tally_field(struct tally *tally, const struct event *event, const char *field)
