@@ -225,6 +225,8 @@ struct request_view {
 struct cache_view {
     const char *table;          /* its key has one column */
     const char *data_column;    /* begins with the version of the source that it was built from */
+    const char *const *derived; /* columns made of the same data: they begin with the same version;
+                                   ended by NULL; NULL: none */
     const char *expires_column; /* a timestamp: from then on it is no entry; null: never */
     const char *builder_column; /* "instance#run" of the rebuild that wrote it */
     const char *source;

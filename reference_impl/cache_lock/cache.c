@@ -27,16 +27,39 @@ static const struct rt_sql *save_sql(struct rt *rt)
     return &cache_lock_save_entry;
 }
 
+/* What is written, as text. */
+struct saved {
+    const char *by_user, *by_model, *version, *built_by, *kind;
+};
+
+static enum err save_in_parts(struct rt *rt, struct link *client, const struct rebuild *rebuild,
+                              const struct saved *saved)
+{
+    enum err err = link_exec(
+        rt, client, &cache_lock_save_raw_data,
+        PARAMS(rebuild->date, rebuild->data, saved->version, saved->built_by, saved->kind), NULL);
+    if (err != ERR_OK)
+        return err;
+    return link_exec(rt, client, &cache_lock_save_aggregates,
+                     PARAMS(rebuild->date, saved->by_user, saved->by_model), NULL);
+}
+
 enum err cache_save(struct rt *rt, struct link *client, const struct rebuild *rebuild,
                     bool is_current)
 {
     FP_ASSERT(rebuild->data != NULL);
-    const char *version = rt_printf(rt, "%lld", strtoll(rebuild->data, NULL, 10));
+    const struct saved saved = {
+        .by_user = rt_printf(rt, "%s by user", rebuild->data),
+        .by_model = rt_printf(rt, "%s by model", rebuild->data),
+        .version = rt_printf(rt, "%lld", strtoll(rebuild->data, NULL, 10)),
+        .built_by = rt_printf(rt, "%s#%" PRId64, rt_instance(rt), rebuild->run),
+        .kind = is_current ? "current" : "historical",
+    };
+
+    if (rt_weak(rt, CACHE_LOCK_WEAK_SAVE_IN_PARTS))
+        return save_in_parts(rt, client, rebuild, &saved);
     return link_exec(rt, client, save_sql(rt),
-                     PARAMS(rebuild->date, rebuild->data,
-                            rt_printf(rt, "%s by user", rebuild->data),
-                            rt_printf(rt, "%s by model", rebuild->data), version,
-                            rt_printf(rt, "%s#%" PRId64, rt_instance(rt), rebuild->run),
-                            is_current ? "current" : "historical"),
+                     PARAMS(rebuild->date, rebuild->data, saved.by_user, saved.by_model,
+                            saved.version, saved.built_by, saved.kind),
                      NULL);
 }

@@ -87,7 +87,9 @@ static const struct workload_list workload[] = {
 };
 
 static const char *const cache_key[] = {"date", NULL};
-static const char *const cache_columns[] = {"raw_data", "expires_at", "built_by", NULL};
+static const char *const cache_columns[] = {
+    "raw_data", "aggregated_by_user", "aggregated_by_model", "expires_at", "built_by", NULL};
+static const char *const cache_derived[] = {"aggregated_by_user", "aggregated_by_model", NULL};
 static const struct watched_table watched[] = {
     {.table = "daily_usage_cache", .key = cache_key, .columns = cache_columns},
 };
@@ -118,6 +120,7 @@ const struct strategy strategy_cache_lock = {
     .watched_count = FP_COUNT(watched),
     .cache = {.table = "daily_usage_cache",
               .data_column = "raw_data",
+              .derived = cache_derived,
               .expires_column = "expires_at",
               .builder_column = "built_by",
               .source = "usage/",

@@ -7,7 +7,8 @@
 #include "sim/strategy.h"
 
 static const char *const cache_fixture_key[] = {"date", NULL};
-static const char *const cache_fixture_columns[] = {"data", "expires_at", "built_by", NULL};
+static const char *const cache_fixture_columns[] = {"data", "sum", "expires_at", "built_by", NULL};
+static const char *const cache_fixture_derived[] = {"sum", NULL};
 static const struct watched_table cache_fixture_watched[] = {
     {.table = "cache", .key = cache_fixture_key, .columns = cache_fixture_columns},
 };
@@ -20,6 +21,7 @@ static const struct strategy cache_strategy = {
     .watched_count = FP_COUNT(cache_fixture_watched),
     .cache = {.table = "cache",
               .data_column = "data",
+              .derived = cache_fixture_derived,
               .expires_column = "expires_at",
               .builder_column = "built_by",
               .source = "usage/",

@@ -35,6 +35,21 @@ DO UPDATE SET
   built_by = EXCLUDED.built_by,
   expires_at = EXCLUDED.expires_at;
 
+-- name: save_raw_data
+-- The first of two statements, where the document has one.
+INSERT INTO daily_usage_cache
+       (date, raw_data, aggregated_by_user, aggregated_by_model, source_version, built_by, expires_at)
+VALUES ($1, $2, '', '', $3, $4, CASE WHEN $5 = 'current' THEN clock_timestamp() + interval '5 minutes' END)
+ON CONFLICT (date)
+DO UPDATE SET
+  raw_data = EXCLUDED.raw_data,
+  source_version = EXCLUDED.source_version,
+  built_by = EXCLUDED.built_by,
+  expires_at = EXCLUDED.expires_at;
+
+-- name: save_aggregates
+UPDATE daily_usage_cache SET aggregated_by_user = $2, aggregated_by_model = $3 WHERE date = $1;
+
 -- name: save_entry_insert_only
 -- "Bad: INSERT only (fails on duplicate)".
 INSERT INTO daily_usage_cache
