@@ -340,6 +340,18 @@ static void put_unvisited(struct strbuf *out, const struct campaign_report *repo
     }
 }
 
+/* A scenario that was not tried has not held either. */
+static void put_untried(struct strbuf *out, const struct campaign_report *report,
+                        const struct sums *sums)
+{
+    int64_t count = (int64_t)(report->scenario_count - sums->scenario_count);
+    if (count == 0)
+        return;
+    strbuf_puts(out, "not tried    ");
+    put_counted(out, count, "scenario", "scenarios");
+    strbuf_puts(out, ": no time was left (--time)\n");
+}
+
 static void put_limits(struct strbuf *out, const struct campaign_report *report)
 {
     put_unvisited(out, report);
@@ -465,6 +477,7 @@ void report_terminal(const struct campaign_report *report, bool colour, struct s
         if (report->sweep_point_count > 0)
             put_sweep(out, report);
         put_limits(out, report);
+        put_untried(out, report, &sums);
     }
     put_caught(out, report);
     report_terminal_findings(report, colour, out);

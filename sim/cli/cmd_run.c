@@ -184,8 +184,10 @@ campaign_options_of(const struct args *args, const struct run_config *config, si
         .recheck_per_million = RECHECK_PER_MILLION,
         .out_dir = config->out,
     };
-    if (!one_seed && !is_given(args, "time") && !is_given(args, "seeds") && scenario_count > 1)
+    if (!one_seed && !is_given(args, "time") && !is_given(args, "seeds") && scenario_count > 1) {
         options.time_ns = FOLDER_TIME_NS;
+        options.overview = true;
+    }
     options.lane_count = lane_count(args, config, scenario_count, options.seed_count);
     return options;
 }

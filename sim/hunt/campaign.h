@@ -17,6 +17,8 @@ struct campaign_options {
     uint64_t seed_count; /* per scenario */
     int64_t time_ns;     /* no new seed is begun after it; 0: no limit */
     int lane_count;
+    bool overview; /* many scenarios in little time: each gets some seeds soon, and one that is
+                      expected to break gets no more once it did */
     bool check_determinism;       /* run every seed twice and compare */
     uint32_t recheck_per_million; /* else: this share of the seeds is run twice */
     const char *out_dir;          /* failures go to OUT/failures; NULL: nowhere */

@@ -16,6 +16,8 @@
 /* Seeds are handed out in units: changing the scenario costs a new schema, so not one at a time;
  * not too many either, so that the lanes end together. */
 #define UNIT_SEED_COUNT 25
+/* When there is little time for many, those that should hold come round sooner. */
+#define OVERVIEW_UNIT_SEED_COUNT 3
 
 struct lane {
     const struct campaign_options *options;
@@ -259,6 +261,8 @@ static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
     run_result_init(&result);
     run_one(lane->runs, scenario, seed, NULL, &result);
     tally_add_all(lane->reached, run_lane_reached(lane->runs));
+    if (result.outcome == RUN_VIOLATION && result.invariant == scenario->expect_invariant)
+        lane->shared->found[scenario_index] = true;
     tally_add_all(lane->measured, run_lane_measured(lane->runs));
     if (result.outcome == RUN_VIOLATION || result.outcome == RUN_UNKNOWN)
         keep_failure(lane, scenario_index, &result);
@@ -281,10 +285,22 @@ static void run_seed(struct lane *lane, size_t scenario_index, uint64_t seed)
     run_result_release(&result);
 }
 
+static uint64_t unit_size(const struct campaign_options *options, const struct scenario *scenario)
+{
+    bool sooner = options->overview && scenario->expect == EXPECT_PASS;
+    return sooner ? OVERVIEW_UNIT_SEED_COUNT : UNIT_SEED_COUNT;
+}
+
+static bool is_found(const struct lane *lane, size_t scenario_index)
+{
+    return lane->options->overview && lane->shared->found[scenario_index]; /* by whichever lane */
+}
+
 static void work(struct lane *lane)
 {
     const struct campaign_options *options = lane->options;
-    uint64_t units_per_scenario = (options->seed_count + UNIT_SEED_COUNT - 1) / UNIT_SEED_COUNT;
+    uint64_t least = options->overview ? OVERVIEW_UNIT_SEED_COUNT : UNIT_SEED_COUNT;
+    uint64_t units_per_scenario = (options->seed_count + least - 1) / least;
     uint64_t unit_count = units_per_scenario * lane->scenario_count;
     while (may_go_on(lane)) {
         uint64_t unit = atomic_fetch_add(&lane->shared->next_unit, 1);
@@ -292,12 +308,16 @@ static void work(struct lane *lane)
             return;
         /* Every scenario gets its first seeds before any gets its second lot. */
         size_t scenario_index = (size_t)(unit % lane->scenario_count);
-        uint64_t first = unit / lane->scenario_count * UNIT_SEED_COUNT;
+        const struct scenario *scenario = lane->scenarios[scenario_index];
+        uint64_t size = unit_size(options, scenario);
+        uint64_t first = unit / lane->scenario_count * size;
+        uint64_t seed_count = campaign_seed_count(options, scenario);
+        if (first >= seed_count || is_found(lane, scenario_index))
+            continue;
         if (!install(lane, scenario_index))
             return;
-        uint64_t seed_count = campaign_seed_count(options, lane->scenarios[scenario_index]);
-        for (uint64_t i = first; i < first + UNIT_SEED_COUNT && i < seed_count; i++)
-            if (may_go_on(lane))
+        for (uint64_t i = first; i < first + size && i < seed_count; i++)
+            if (may_go_on(lane) && !is_found(lane, scenario_index))
                 run_seed(lane, scenario_index, options->first_seed + i);
         tell_tally(lane, scenario_index, RECORD_REACHED, lane->reached);
         tell_tally(lane, scenario_index, RECORD_MEASURED, lane->measured);

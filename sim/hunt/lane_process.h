@@ -14,8 +14,9 @@ struct lane_shared {
     _Atomic uint64_t next_unit;
     _Atomic bool stop;
     _Atomic bool out_of_time;
-    _Atomic int lanes_to_start;    /* seeds begin when every lane is up */
-    _Atomic int64_t first_seed_ns; /* real */
+    _Atomic int lanes_to_start;                      /* seeds begin when every lane is up */
+    _Atomic int64_t first_seed_ns;                   /* real */
+    _Atomic bool found[CAMPAIGN_SCENARIO_COUNT_MAX]; /* the violation that it expects */
     _Atomic uint64_t lowest_failure[CAMPAIGN_SCENARIO_COUNT_MAX][FAILURE_KIND_COUNT];
 };
 
