@@ -102,8 +102,7 @@ static const struct watched_table watched[] = {
      .pending_values = task_pending},
 };
 
-/* The way back is the hardened monitor's. An item that is held by a transaction goes from PENDING
- * to its end in one commit. */
+/* The way back is the hardened monitor's. */
 static const char *const item_transitions[][2] = {
     {"PENDING", "PROCESSING"},
     {"PROCESSING", "COMPLETED"},
