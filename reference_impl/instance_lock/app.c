@@ -21,6 +21,10 @@ static enum locking locking_of(struct rt *rt)
                  {"advisory_wait", LOCKING_ADVISORY_WAIT},
                  {"optimistic", LOCKING_OPTIMISTIC}};
 
+    if (rt_weak(rt, INSTANCE_LOCK_WEAK_SESSION_LOCK_WAITS))
+        return LOCKING_ADVISORY_WAIT;
+    if (rt_weak(rt, INSTANCE_LOCK_WEAK_SESSION_LOCK))
+        return LOCKING_ADVISORY;
     if (rt_workload_count(rt, "apps") == 0)
         return LOCKING_TABLE;
     const char *text = rt_workload_text(rt, "apps", 0, "locking");

@@ -116,19 +116,21 @@ enum lock_result instance_table_acquire(struct rt *rt, struct handling *handling
 
 /* ---- renew ---- */
 
-static bool renew(struct rt *rt, struct handling *handling)
+/* ERR_FENCED: the lock is somebody else's, or gone. */
+static enum err renew(struct rt *rt, struct handling *handling)
 {
     struct rt_rows rows = {0};
     mono_time before = rt_mono_now(rt);
     enum err err =
         handling_exec(rt, handling, &instance_lock_renew,
                       PARAMS(handling->instance_id, handling->lock_token, LEASE_TEXT), &rows);
+    bool is_ours = err == ERR_OK && rows.affected_count == 1;
+
     note_asked(rt, handling, err);
     handling_disconnect(rt, handling);
-    if (err != ERR_OK || rows.affected_count != 1)
-        return false;
-    handling->lease_from = before;
-    return true;
+    if (is_ours)
+        handling->lease_from = before;
+    return err == ERR_OK && !is_ours ? ERR_FENCED : err;
 }
 
 bool instance_table_suffices(struct rt *rt, struct handling *handling)
@@ -140,7 +142,10 @@ bool instance_table_suffices(struct rt *rt, struct handling *handling)
     for (int i = 0; i < TRY_COUNT_MAX && lease_age_ns(rt, handling) + needed_ns > LEASE_NS; i++) {
         if (lease_age_ns(rt, handling) > LEASE_NS)
             return false;
-        if (!renew(rt, handling))
+        enum err err = renew(rt, handling);
+        if (err == ERR_FENCED)
+            return false;
+        if (err != ERR_OK)
             rt_sleep(rt, RETRY_PAUSE_NS);
     }
     return lease_age_ns(rt, handling) + needed_ns <= LEASE_NS;

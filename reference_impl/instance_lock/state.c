@@ -50,32 +50,38 @@ static int find_out(struct rt *rt, struct handling *handling)
     return task != NULL ? HTTP_OK : lost(handling);
 }
 
-/* Step and lock end together. An answer that is lost is asked for again while the lock may live. */
-static int finish(struct rt *rt, struct handling *handling)
+/* Step and lock end together. True: it is certain what became of it. */
+static bool finish_once(struct rt *rt, struct handling *handling, int *status)
 {
     const struct rt_sql *sql = rt_weak(rt, INSTANCE_LOCK_WEAK_RELEASE_BY_CLOCK)
                                    ? &instance_lock_finish_by_clock
                                    : &instance_lock_finish;
-    const char *fence = rt_printf(rt, "%" PRId64, handling->fence);
+    struct rt_rows rows = {0};
+    enum err err = handling_exec(rt, handling, sql,
+                                 PARAMS(handling->instance_id, handling->lock_token,
+                                        handling->transition->from, handling->transition->to,
+                                        rt_printf(rt, "%" PRId64, handling->fence), handling->id),
+                                 &rows);
+    bool is_done = err == ERR_OK && rows.affected_count == 1;
+
+    handling_disconnect(rt, handling);
+    if (err != ERR_OK) {
+        *status = handling_status_of(err);
+        return false;
+    }
+    *status = is_done ? HTTP_OK : find_out(rt, handling);
+    return *status == HTTP_OK || handling->why != NULL;
+}
+
+/* An answer that is lost is asked for again while the lock may live. */
+static int finish(struct rt *rt, struct handling *handling)
+{
     int status = HTTP_FAILED;
 
-    for (int i = 0; i < TRY_COUNT_MAX; i++) {
-        struct rt_rows rows = {0};
-        enum err err = handling_exec(rt, handling, sql,
-                                     PARAMS(handling->instance_id, handling->lock_token,
-                                            handling->transition->from, handling->transition->to,
-                                            fence, handling->id),
-                                     &rows);
-        bool is_done = err == ERR_OK && rows.affected_count == 1;
-        handling_disconnect(rt, handling);
-        if (is_done)
-            return HTTP_OK;
-        status = err == ERR_OK ? find_out(rt, handling) : handling_status_of(err);
-        if (err == ERR_OK && (status == HTTP_OK || handling->why != NULL))
-            return status;
+    for (int i = 0; i < TRY_COUNT_MAX && !finish_once(rt, handling, &status); i++) {
         if (rt_weak(rt, INSTANCE_LOCK_WEAK_LOST_ANSWER_IS_FAILURE) ||
             !instance_table_may_live(rt, handling))
-            return status;
+            break;
         rt_sleep(rt, RETRY_PAUSE_NS);
     }
     return status;

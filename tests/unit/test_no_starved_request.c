@@ -189,6 +189,17 @@ static void test_no_starved_request_dead_handler_is_judged_by_the_databases_cloc
     assert_holds();
 }
 
+static void test_no_starved_request_failed_handler_that_lives_keeps_nobody_out(void **state)
+{
+    (void)state;
+    accept("1", "app-1");
+    answer("1", "500");
+    later(NS_PER_MIN);
+    accept("2", "app-2");
+    answer("2", "409");
+    assert_broken("request 2");
+}
+
 static void test_no_starved_request_failed_handler_is_excused_by_the_clock_alone(void **state)
 {
     (void)state;
@@ -236,6 +247,7 @@ int main(void)
         TEST(test_no_starved_request_kept_out_by_a_dead_handler_for_a_while_passes),
         TEST(test_no_starved_request_kept_out_by_a_dead_handler_for_longer_fails),
         TEST(test_no_starved_request_dead_handler_is_judged_by_the_databases_clock),
+        TEST(test_no_starved_request_failed_handler_that_lives_keeps_nobody_out),
         TEST(test_no_starved_request_failed_handler_is_excused_by_the_clock_alone),
         TEST(test_no_starved_request_done_is_not_excused_by_the_clock),
     };
