@@ -32,7 +32,7 @@ struct pg_choice {
          .type = OPTION_TEXT,                                                                      \
          .offset = (at) + offsetof(struct pg_choice, toxiproxy),                                   \
          .value = "PATH",                                                                          \
-         .about = "the program toxiproxy-server [found in PATH]"},                                 \
+         .about = "the program toxiproxy-server, or docker[:IMAGE] [found in PATH]"},              \
     {                                                                                              \
         .name = "pgbouncer", .type = OPTION_TEXT,                                                  \
         .offset = (at) + offsetof(struct pg_choice, pgbouncer), .value = "PATH",                   \

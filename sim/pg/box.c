@@ -56,21 +56,21 @@ static enum err run_detached(const struct box *box, const char *const *argv, str
     return docker_run(&call, NULL, why);
 }
 
-enum err box_find(const struct box *box, pid_t *pid, struct strbuf *why)
+enum err box_find(const char *name, const char *word, pid_t *pid, struct strbuf *why)
 {
     struct strbuf output = STRBUF_INIT;
     struct docker_call call;
-    docker_call_init(&call, "inspect", "--format", "{{.State.Pid}}", box->name, NULL);
+    docker_call_init(&call, "inspect", "--format", "{{.State.Pid}}", name, NULL);
     enum err err = docker_run(&call, &output, why);
     *pid = err == ERR_OK ? atoi(strbuf_str(&output)) : 0;
     strbuf_release(&output);
     if (err == ERR_OK && *pid == 0) {
-        strbuf_puts(why, "the server ended while it started:\n");
-        box_log_tail(box->name, why);
+        strbuf_puts(why, "what is in the container ended while it started:\n");
+        box_log_tail(name, why);
         err = ERR_INFRASTRUCTURE;
-    } else if (err == ERR_OK && !process_command_names(*pid, box->dir)) {
+    } else if (err == ERR_OK && !process_command_names(*pid, word)) {
         /* The number is of another process namespace than ours. */
-        strbuf_printf(why, "the processes of the container %s cannot be seen from here", box->name);
+        strbuf_printf(why, "the processes of the container %s cannot be seen from here", name);
         err = ERR_INFRASTRUCTURE;
     }
     return err;
@@ -80,10 +80,31 @@ enum err box_start(const struct box *box, const char *const *argv, pid_t *pid, s
 {
     enum err err = run_detached(box, argv, why);
     if (err == ERR_OK)
-        err = box_find(box, pid, why);
+        err = box_find(box->name, box->dir, pid, why);
     if (err != ERR_OK) {
         *pid = 0;
         box_remove(box->name);
+    }
+    return err;
+}
+
+enum err box_start_beside(const char *name, const char *image, const char *const *arguments,
+                          const char *word, pid_t *pid, struct strbuf *why)
+{
+    struct docker_call call;
+    box_remove(name); /* of a lane that died */
+    docker_call_init(&call, "run", "--detach", "--pull=never", "--network=host", NULL);
+    docker_arg(&call.args, "--name=%s", name);
+    docker_session_label(&call.args);
+    docker_arg(&call.args, "%s", image);
+    for (; *arguments; arguments++)
+        docker_arg(&call.args, "%s", *arguments);
+    enum err err = docker_run(&call, NULL, why);
+    if (err == ERR_OK)
+        err = box_find(name, word, pid, why);
+    if (err != ERR_OK) {
+        *pid = 0;
+        box_remove(name);
     }
     return err;
 }

@@ -30,8 +30,13 @@ struct box {
 /* Start it in a new container. *pid is its first process, as this process sees it.
  * ERR_INFRASTRUCTURE with `why`: no container is left then. */
 enum err box_start(const struct box *box, const char *const *argv, pid_t *pid, struct strbuf *why);
-/* The first process of a container that runs. */
-enum err box_find(const struct box *box, pid_t *pid, struct strbuf *why);
+/* The first process of a container that runs; `word` is on its command line, or
+ * a folder of one. */
+enum err box_find(const char *name, const char *word, pid_t *pid, struct strbuf *why);
+/* Start the program that an image is made for, in our own network, beside a
+ * server. `word` is one of its arguments, which nobody else's process has. */
+enum err box_start_beside(const char *name, const char *image, const char *const *arguments,
+                          const char *word, pid_t *pid, struct strbuf *why);
 /* "pause", "kill", ...: `option` may be NULL. */
 enum err box_do(const char *name, const char *verb, const char *option, struct strbuf *why);
 /* At once, with all its processes. */

@@ -14,6 +14,7 @@
 
 /* One a process. */
 static struct {
+    int hold_count;
     struct docker_session base;
     char owner[OWNER_ID_SIZE_MAX];
     struct reaper reaper;
@@ -24,6 +25,8 @@ const struct docker_session *docker_session_get(void)
     FP_ASSERT(run.base.image != NULL);
     return &run.base;
 }
+
+/* ---- the engine ---- */
 
 /* Ports are published on the engine's loopback interface, which must be ours. */
 static enum err check_engine(struct strbuf *why)
@@ -42,33 +45,35 @@ static enum err check_engine(struct strbuf *why)
     docker_call_init(&call, "version", "--format", "{{.Server.Version}}", NULL);
     enum err err = docker_run(&call, NULL, why);
     if (err != ERR_OK)
-        strbuf_puts(why, "\n--pg docker needs an engine that answers `docker version`");
+        strbuf_puts(why, "\ndocker needs an engine that answers `docker version`");
     return err;
 }
 
-static enum err get_image(const struct pg_server_options *options, struct strbuf *why)
+char *docker_session_image(const char *image)
+{
+    return docker_image_name(image, rundir_environment("TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"));
+}
+
+enum err docker_session_get_image(const char *image, const struct pg_server_options *options,
+                                  struct strbuf *why)
 {
     struct strbuf ignored = STRBUF_INIT;
     struct docker_call call;
-    docker_call_init(&call, "image", "inspect", "--format", "{{.Id}}", run.base.image, NULL);
+    docker_call_init(&call, "image", "inspect", "--format", "{{.Id}}", image, NULL);
     enum err err = docker_run(&call, NULL, &ignored);
     strbuf_release(&ignored);
     if (err == ERR_OK)
         return ERR_OK;
     if (options->never_pulls) {
-        strbuf_printf(why, "the image %s is not there: docker pull it, or name one with --pg-image",
-                      run.base.image);
+        strbuf_printf(why, "the image %s is not there: docker pull it", image);
         return ERR_INFRASTRUCTURE;
     }
-    fprintf(stderr, "fencepost: docker pull %s\n", run.base.image);
-    docker_call_init(&call, "pull", run.base.image, NULL);
+    fprintf(stderr, "fencepost: docker pull %s\n", image);
+    docker_call_init(&call, "pull", image, NULL);
     call.shows = true;
     call.timeout_ms = PULL_TIMEOUT_MS;
     call.interrupted = options->interrupted;
-    err = docker_run(&call, NULL, why);
-    if (err != ERR_OK)
-        strbuf_printf(why, "; choose an image that can be had with --pg-image");
-    return err;
+    return docker_run(&call, NULL, why);
 }
 
 void docker_session_label(struct docker_args *args)
@@ -109,31 +114,51 @@ static void remove_all(const void *self)
     (void)docker_remove_session(run.base.id);
 }
 
-void docker_session_close(void)
+enum err docker_session_hold(struct strbuf *why)
 {
+    if (run.hold_count > 0) {
+        run.hold_count++;
+        return ERR_OK;
+    }
+    enum err err = check_engine(why);
+    if (err != ERR_OK)
+        return err;
+    owner_random_hex(run.base.id, sizeof run.base.id);
+    owner_id(run.owner);
+    err = reaper_start(remove_all, NULL, -1, &run.reaper, why);
+    run.hold_count = err == ERR_OK ? 1 : 0;
+    return err;
+}
+
+void docker_session_let_go(void)
+{
+    FP_ASSERT(run.hold_count > 0);
+    if (--run.hold_count > 0)
+        return;
     remove_all(NULL);
     reaper_dismiss(&run.reaper);
+}
+
+/* ---- the server's image ---- */
+
+void docker_session_close(void)
+{
     free(run.base.image);
     run.base.image = NULL;
+    docker_session_let_go();
 }
 
 enum err docker_session_open(const struct pg_server_options *options, struct strbuf *why)
 {
-    const char *image = options->image != NULL ? options->image : PG_IMAGE_DEFAULT;
-    enum err err = check_engine(why);
+    enum err err = docker_session_hold(why);
     if (err != ERR_OK)
         return err;
     run.base.image =
-        docker_image_name(image, rundir_environment("TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX"));
-    owner_random_hex(run.base.id, sizeof run.base.id);
-    owner_id(run.owner);
-    err = reaper_start(remove_all, NULL, -1, &run.reaper, why);
-    if (err != ERR_OK) {
-        free(run.base.image);
-        return err;
-    }
-    err = get_image(options, why);
-    if (err == ERR_OK)
+        docker_session_image(options->image != NULL ? options->image : PG_IMAGE_DEFAULT);
+    err = docker_session_get_image(run.base.image, options, why);
+    if (err != ERR_OK)
+        strbuf_puts(why, "; choose an image that can be had with --pg-image");
+    else
         err = ask_version(why);
     if (err != ERR_OK)
         docker_session_close();
@@ -143,19 +168,34 @@ enum err docker_session_open(const struct pg_server_options *options, struct str
 /* ---- where the engine is ---- */
 
 /* The engine of a virtual machine, or of the machine around our container, has another name. */
-bool docker_engine_is_here(struct strbuf *why)
+static bool is_here(const char *machine, struct strbuf *why)
 {
-    struct strbuf there = STRBUF_INIT;
-    struct docker_call call;
     struct utsname here;
-    docker_call_init(&call, "info", "--format", "{{.Name}} {{.KernelVersion}}", NULL);
-    bool known = docker_run(&call, &there, why) == ERR_OK && uname(&here) == 0;
-    char *wanted = known ? fp_format("%s %s", here.nodename, here.release) : NULL;
-    bool is_here = known && strcmp(strbuf_str(&there), wanted) == 0;
-    if (known && !is_here)
-        strbuf_printf(why, "the engine runs on another machine (%s) than fencepost (%s)",
-                      strbuf_str(&there), wanted);
+    if (uname(&here) != 0)
+        return false;
+    char *wanted = fp_format("%s %s", here.nodename, here.release);
+    bool same = strcmp(machine, wanted) == 0;
+    if (!same)
+        strbuf_printf(why, "the engine runs on another machine (%s) than fencepost (%s)", machine,
+                      wanted);
     free(wanted);
-    strbuf_release(&there);
-    return is_here;
+    return same;
+}
+
+bool docker_shares_files(struct strbuf *why)
+{
+    struct strbuf answer = STRBUF_INIT;
+    struct docker_call call;
+    docker_call_init(&call, "info", "--format",
+                     "{{.Name}} {{.KernelVersion}}\n{{.SecurityOptions}}", NULL);
+    bool shares = docker_run(&call, &answer, why) == ERR_OK;
+    char *rest = shares ? answer.text : NULL;
+    const char *machine = shares ? strsep(&rest, "\n") : "";
+    if (shares && rest && (strstr(rest, "name=rootless") || strstr(rest, "name=userns"))) {
+        strbuf_puts(why, "the engine gives users in its containers other numbers than here");
+        shares = false;
+    }
+    shares = shares && is_here(machine, why);
+    strbuf_release(&answer);
+    return shares;
 }

@@ -1,5 +1,5 @@
-/* What all containers of this process have in common: the engine, the image, the labels by which
- * they are found again. */
+/* What all containers of this process have in common: the engine, the labels by which they are
+ * found again, and the image of those with a server. */
 #ifndef FENCEPOST_DOCKER_SESSION_H
 #define FENCEPOST_DOCKER_SESSION_H
 
@@ -15,10 +15,19 @@ struct docker_session {
     int version_major;
 };
 
-/* Ask the engine, get the image, start the reaper. Once a process, before lanes are forked.
- * ERR_INFRASTRUCTURE with `why`. */
+/* The engine answers, and a reaper of ours looks after what we start there. Once a process for
+ * each who needs it, before lanes are forked. ERR_INFRASTRUCTURE with `why`. */
+enum err docker_session_hold(struct strbuf *why);
+/* With the last one every container of this session goes. */
+void docker_session_let_go(void);
+/* The image as it is to be asked for, with the environment's prefix. Caller frees. */
+char *docker_session_image(const char *image);
+/* Fetch it when it is not there. ERR_INFRASTRUCTURE with `why`. */
+enum err docker_session_get_image(const char *image, const struct pg_server_options *options,
+                                  struct strbuf *why);
+
+/* The same for whoever starts servers: with their image. */
 enum err docker_session_open(const struct pg_server_options *options, struct strbuf *why);
-/* Every container of this session goes. */
 void docker_session_close(void);
 
 /* Lanes have it from the fork. */
@@ -26,8 +35,8 @@ const struct docker_session *docker_session_get(void);
 /* For `docker run`: the labels of everything that is ours. */
 void docker_session_label(struct docker_args *args);
 
-/* Does the engine run on this machine, so that a folder of ours is the same folder for it? False
- * with `why`. */
-bool docker_engine_is_here(struct strbuf *why);
+/* Is a folder of ours the same folder for a container, and our user the same user? False with
+ * `why`. Asks the engine. */
+bool docker_shares_files(struct strbuf *why);
 
 #endif

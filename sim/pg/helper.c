@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/pg/box.h"
 #include "sim/pg/rundir.h"
 #include "sim/pg/spawn.h"
 #include "sim/pg/template.h"
@@ -91,9 +92,37 @@ enum err helper_start(struct helper *helper, const struct pg_beside *server, con
     return err;
 }
 
+/* "fencepost-0-123-89abcdef-lane-0.toxiproxy": whose it is, and free when that
+ * one is dead. */
+static char *container_name(const struct pg_beside *server, const char *name)
+{
+    const char *lane = strrchr(server->dir, '/');
+    FP_ASSERT(lane != NULL && lane > server->dir);
+    const char *run = lane - 1;
+    while (run > server->dir && run[-1] != '/')
+        run--;
+    return fp_format("%.*s-%s.%s", (int)(lane - run), run, lane + 1, name);
+}
+
+enum err helper_start_image(struct helper *helper, const struct pg_beside *server, const char *name,
+                            const char *image, const char *const *arguments, const char *word,
+                            struct strbuf *why)
+{
+    FP_ASSERT(helper->pid == 0 && helper->container == NULL);
+    char *container = container_name(server, name);
+    enum err err = box_start_beside(container, image, arguments, word, &helper->pid, why);
+    if (err == ERR_OK)
+        helper->container = container;
+    else
+        free(container);
+    return err;
+}
+
 bool helper_lives(struct helper *helper)
 {
     int status;
+    if (helper->container != NULL)
+        return kill(helper->pid, 0) == 0;
     if (helper->pid > 0 && spawn_wait(helper->pid, 0, &status))
         helper->pid = 0;
     return helper->pid > 0;
@@ -102,6 +131,11 @@ bool helper_lives(struct helper *helper)
 void helper_stop(struct helper *helper)
 {
     int status;
+    if (helper->container != NULL) {
+        box_remove(helper->container);
+        free(helper->container);
+        *helper = (struct helper){0};
+    }
     if (helper->pid == 0)
         return;
     (void)kill(helper->pid, SIGKILL);

@@ -14,7 +14,8 @@
 #include "sim/pg/server.h"
 
 struct helper {
-    pid_t pid; /* 0: does not run */
+    pid_t pid;       /* 0: does not run */
+    char *container; /* that it runs in; NULL: on this machine */
 };
 
 /* The real path of `wanted`, or of the first of `names` (ended by NULL) that is in PATH or in
@@ -26,6 +27,11 @@ char *helper_find(const char *wanted, const char *const *names);
  * of to the lane's log. It dies with the calling thread. ERR_INFRASTRUCTURE with `why`. */
 enum err helper_start(struct helper *helper, const struct pg_beside *server, const char *name,
                       const char *program, const char *const *arguments, struct strbuf *why);
+/* Run an image instead; `word` is one of the arguments, which nobody else has.
+ */
+enum err helper_start_image(struct helper *helper, const struct pg_beside *server, const char *name,
+                            const char *image, const char *const *arguments, const char *word,
+                            struct strbuf *why);
 /* False also when it never ran. */
 bool helper_lives(struct helper *helper);
 /* At once. Its connections are closed when this returns. */

@@ -27,8 +27,8 @@ struct pg_server_options {
     int cpu;              /* pin the server to this CPU; -1: do not */
     const volatile bool
         *interrupted;      /* ends a long wait when it becomes true; NULL: nothing does */
-    const char *toxiproxy; /* the programs; NULL: look in PATH when one is needed */
-    const char *pgbouncer;
+    const char *toxiproxy; /* the program, or "docker[:IMAGE]"; NULL: in PATH when one is needed */
+    const char *pgbouncer; /* the same, without docker */
 };
 
 /* Is `where` understood, and are the other options for that kind? False with `why`, a usage error.

@@ -44,11 +44,10 @@ static pid_t box_signal_pid(const struct pg_server *base, int backend_pid)
 
 static enum err start_again(struct local_server *server, struct strbuf *why)
 {
-    struct box box = local_box(server);
     local_forget_postmaster(server);
     enum err err = box_do(server->box, "start", NULL, why);
     if (err == ERR_OK)
-        err = box_find(&box, &server->pid, why);
+        err = box_find(server->box, server->dir, &server->pid, why);
     return err == ERR_OK ? local_wait(server, why) : err;
 }
 

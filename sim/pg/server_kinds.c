@@ -6,6 +6,7 @@
 
 #include "sim/pg/docker_session.h"
 #include "sim/pg/server_kind.h"
+#include "sim/pg/toxiproxy.h"
 
 static const struct pg_server_kind *const kinds[] = {
     &pg_server_kind_local,
@@ -52,9 +53,14 @@ enum err pg_template_make(const struct pg_server_options *options, struct strbuf
 {
     FP_ASSERT(prepared == NULL);
     const struct pg_server_kind *kind = kind_of(options);
-    enum err err = kind->prepare(options, why);
+    enum err err = toxiproxy_prepare(options, why);
     if (err != ERR_OK)
         return err;
+    err = kind->prepare(options, why);
+    if (err != ERR_OK) {
+        toxiproxy_release();
+        return err;
+    }
     prepared = kind;
     prepared_by = getpid();
     return ERR_OK;
@@ -65,6 +71,7 @@ void pg_template_remove(void)
     if (prepared == NULL || prepared_by != getpid())
         return;
     prepared->release();
+    toxiproxy_release();
     prepared = NULL;
 }
 
@@ -152,7 +159,7 @@ bool pg_server_options_box(struct pg_server_options *options, struct strbuf *why
         strbuf_puts(why, "the server's files are not ours");
         return false;
     }
-    options->boxed = docker_engine_is_here(why);
+    options->boxed = docker_shares_files(why);
     return options->boxed;
 }
 
@@ -192,6 +199,8 @@ int pg_remove_leftovers(const struct pg_server_options *options)
 
     if (kind != &pg_server_kind_local)
         count += kind->remove_leftovers(options);
+    if (toxiproxy_is_container(options))
+        count += docker_remove_dead();
     return count;
 }
 

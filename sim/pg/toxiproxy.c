@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/pg/docker_session.h"
 #include "sim/pg/helper.h"
 #include "sim/pg/loopback.h"
 #include "sim/pg/spawn.h"
@@ -13,6 +14,11 @@
 #define START_TIMEOUT_MS 30000
 #define START_PAUSE_MS 5
 #define ANSWER_SIZE_MAX 65536
+#define CONTAINER_WORD "docker"
+#define IMAGE_DEFAULT "ghcr.io/shopify/toxiproxy:2.12.0"
+
+/* Of the containers, when there are any. Lanes have it from the fork. */
+static char *prepared_image;
 
 struct toxiproxy {
     struct helper helper;
@@ -136,6 +142,49 @@ static enum err wait_until_well(struct toxiproxy *toxiproxy, struct strbuf *why)
     return ERR_INFRASTRUCTURE;
 }
 
+/* ---- in a container ---- */
+
+/* NULL: it is a program. */
+static const char *image_of(const char *wanted)
+{
+    size_t size = strlen(CONTAINER_WORD);
+    if (wanted == NULL || strncmp(wanted, CONTAINER_WORD, size) != 0)
+        return NULL;
+    if (wanted[size] == '\0')
+        return IMAGE_DEFAULT;
+    return wanted[size] == ':' && wanted[size + 1] != '\0' ? wanted + size + 1 : NULL;
+}
+
+bool toxiproxy_is_container(const struct pg_server_options *options)
+{
+    return image_of(options->toxiproxy) != NULL;
+}
+
+enum err toxiproxy_prepare(const struct pg_server_options *options, struct strbuf *why)
+{
+    if (!toxiproxy_is_container(options))
+        return ERR_OK;
+    enum err err = docker_session_hold(why);
+    if (err != ERR_OK)
+        return err;
+    prepared_image = docker_session_image(image_of(options->toxiproxy));
+    err = docker_session_get_image(prepared_image, options, why);
+    if (err != ERR_OK)
+        toxiproxy_release();
+    return err;
+}
+
+void toxiproxy_release(void)
+{
+    if (prepared_image == NULL)
+        return;
+    free(prepared_image);
+    prepared_image = NULL;
+    docker_session_let_go();
+}
+
+/* ---- the process ---- */
+
 static enum err start_process(struct toxiproxy *toxiproxy, const struct pg_beside *server,
                               const char *program, struct strbuf *why)
 {
@@ -143,15 +192,18 @@ static enum err start_process(struct toxiproxy *toxiproxy, const struct pg_besid
     toxiproxy->port = loopback_free_port(toxiproxy->host);
     char *port = fp_format("%d", toxiproxy->port);
     const char *const arguments[] = {"-host", toxiproxy->host, "-port", port, NULL};
-    enum err err = helper_start(&toxiproxy->helper, server, "toxiproxy", program, arguments, why);
+    enum err err =
+        program ? helper_start(&toxiproxy->helper, server, "toxiproxy", program, arguments, why)
+                : helper_start_image(&toxiproxy->helper, server, "toxiproxy", prepared_image,
+                                     arguments, toxiproxy->host, why);
     free(port);
     return err == ERR_OK ? wait_until_well(toxiproxy, why) : err;
 }
 
 enum err toxiproxy_start(const struct pg_beside *server, struct toxiproxy **out, struct strbuf *why)
 {
-    char *program = find_program(server->toxiproxy, why);
-    if (!program)
+    char *program = prepared_image ? NULL : find_program(server->toxiproxy, why);
+    if (!program && !prepared_image)
         return ERR_INFRASTRUCTURE;
     struct toxiproxy *toxiproxy = fp_alloc(sizeof *toxiproxy);
     toxiproxy->curl = curl_easy_init();

@@ -14,6 +14,12 @@
 
 struct toxiproxy;
 
+/* Once a process, before lanes are forked: when the options name a container ("docker", or
+ * "docker:IMAGE"), the engine is asked and the image fetched. ERR_INFRASTRUCTURE with `why`. */
+enum err toxiproxy_prepare(const struct pg_server_options *options, struct strbuf *why);
+void toxiproxy_release(void);
+bool toxiproxy_is_container(const struct pg_server_options *options);
+
 /* Start one beside the server, and wait until its API answers. ERR_INFRASTRUCTURE with `why`: none
  * found (and how to get one), not a toxiproxy, or it does not start. Caller stops it. */
 enum err toxiproxy_start(const struct pg_beside *server, struct toxiproxy **toxiproxy,

@@ -20,9 +20,11 @@ export FENCEPOST_TMPDIR=$work
 mkdir -m 755 "$work"
 unset TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX
 image=fencepost-test/postgres:beside-$$
+proxy_image=fencepost-test/toxiproxy:beside-$$
 tap_ok "an image is made of the PostgreSQL that is installed" bash "$root/tests/lib/image/make_image.sh" "$image"
+tap_ok "and one of toxiproxy" bash "$root/tests/lib/image/make_toxiproxy_image.sh" "$proxy_image"
 trap 'docker rm -f -v $(docker ps -aq --filter label=fencepost-test=$$) >/dev/null 2>&1
-    docker rmi "$image" >/dev/null 2>&1; rm -rf "$tap_dir"' EXIT
+    docker rmi "$image" "$proxy_image" >/dev/null 2>&1; rm -rf "$tap_dir"' EXIT
 
 everything() { docker ps -aq --no-trunc | sort; docker volume ls -q | sort; docker network ls -q | sort; }
 # Those of ours in that place, whoever runs them: a server in a container has its folder out here.
@@ -49,6 +51,15 @@ tap_match "the report says what it ran on" "^.\"docker\",\"$image\",true" \
     "$(jq -c '[.environment.pg, .environment.image, .environment.parking]' "$tap_dir/docker.json")"
 tap_ok "nothing is left: container, volume, network, process, directory" is_as_before
 
+drops=scenarios/job_locks/connection-drops.yaml
+campaign socket "$drops" --seeds 2
+campaign proxy "$drops" --seeds 2 --via toxiproxy --toxiproxy "docker:$proxy_image"
+tap_same "toxiproxy in a container before a local server gives the same runs" "$(facts socket)" "$(facts proxy)"
+campaign absent "$drops" --seeds 1 --via toxiproxy --toxiproxy docker:registry.invalid/toxiproxy
+tap_match "an image that cannot be had is infrastructure" '^3 .*docker pull registry.invalid/toxiproxy' \
+    "$? $(cat "$tap_dir/absent.err")"
+tap_ok "nothing is left of either" is_as_before
+
 # ---- killed ----
 
 titles() {
@@ -58,32 +69,32 @@ titles() {
         echo
     done
 }
-# Two containers, in one of them somebody replays the log, and a toxiproxy.
+# Two servers, one of which replays the log, each in a container; and a toxiproxy, in one or not.
 is_under_way() {
-    [ "$(docker ps -q --filter label=fencepost.owner | wc -l)" -ge 2 ] &&
-        titles | grep -q ': startup ' && titles | grep -q '/toxiproxy -host'
+    [ "$(docker ps -q --filter label=fencepost.owner | wc -l)" -ge "$container_count" ] &&
+        titles | grep -q ': startup ' &&
+        { [ "$container_count" = 3 ] || titles | grep -q '/toxiproxy -host'; }
 }
 # Stopped at such a moment, with no call to the engine under way.
 calls_engine() { ps -o comm= --ppid "$(pgrep -g "$pid" | paste -sd ,)" | grep -qx docker; }
-is_caught() {
-    kill -STOP -- "-$pid"
-    ! calls_engine && is_under_way && return
-    kill -CONT -- "-$pid"
-    return 1
-}
+is_at_rest() { ! calls_engine && is_under_way; }
+# long_run NAME CONTAINER_COUNT OPTION...
 long_run() {
+    local name=$1
+    container_count=$2
+    shift 2
     in_background "$fencepost" run "$all_three" --seeds 100000 --jobs 1 --out "$tap_dir/out" \
-        --via toxiproxy --pg docker --pg-image "$image"
-    tap_ok "$1: containers, a standby and a toxiproxy run" until_true 240 is_caught
+        --via toxiproxy --pg docker --pg-image "$image" "$@"
+    tap_ok "$name: containers, a standby and a toxiproxy run" until_true 240 is_caught is_at_rest
 }
 
-long_run "with the reapers"
+long_run "with the reapers" 2
 kill_hard
 tap_ok "killed: the reapers remove container, volume, process and directory" until_true 120 is_as_before
 
 # Of others: a container of the family, one whose maker lives, a program that is called toxiproxy, a
 # directory whose maker lives and one that is named alike.
-long_run "without the reapers"
+long_run "without the reapers, toxiproxy in a container too" 3 --toxiproxy "docker:$proxy_image"
 label=$(docker inspect -f '{{index .Config.Labels "fencepost.owner"}}' "$(docker ps -q --filter label=fencepost.owner | head -n 1)")
 owner=$(awk '{ print $22 }' "/proc/$$/stat")
 unrelated() { docker create --label "fencepost-test=$$" --label org.testcontainers=true "$@" "$image"; }

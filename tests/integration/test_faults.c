@@ -149,6 +149,38 @@ static void test_fault_clock_drift_makes_timers_late(void **state)
     assert_true(time_of("\"ev\":\"lock.renewed\"", "demo") == acquired_ns + 10 * NS_PER_MIN);
 }
 
+/* How long after its first line with that text the second one comes. */
+static int64_t gap_between(const char *text)
+{
+    const char *first = strstr(lines(), text);
+    assert_non_null(first);
+    const char *second = strstr(strchr(first, '\n'), text);
+    assert_non_null(second);
+    int64_t times_ns[2];
+    const char *const at[] = {first, second};
+    for (int i = 0; i < 2; i++) {
+        const char *line = at[i];
+        while (line > lines() && line[-1] != '\n')
+            line--;
+        times_ns[i] = number_in(line, "\"t\":");
+    }
+    return times_ns[1] - times_ns[0];
+}
+
+/* The janitor sleeps for five minutes by a clock that runs at half the speed, or half as fast
+ * again.
+ */
+static void test_fault_clock_drift_makes_sleeps_longer_or_shorter(void **state)
+{
+    (void)state;
+    run_fault("clock_drift: {target: janitor-1, ppm: 500000, direction: backwards}", 1);
+    assert_true(gap_between("\"find_work\"") == 10 * NS_PER_MIN);
+    run_fault("clock_drift: {target: janitor-1, ppm: 500000, direction: forwards}", 1);
+    assert_true(gap_between("\"find_work\"") == 200 * NS_PER_S);
+    run_fault("clock_drift: {target: worker-1, ppm: 500000, direction: backwards}", 1);
+    assert_true(gap_between("\"find_work\"") == 5 * NS_PER_MIN);
+}
+
 /* ---- the queue ---- */
 
 static void test_fault_queue_duplicate_may_be_received_again(void **state)
@@ -407,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_fault_clock_of_database_is_what_now_gives),
         cmocka_unit_test(test_fault_clock_jump_leaves_a_transaction_its_now),
         cmocka_unit_test(test_fault_clock_drift_makes_timers_late),
+        cmocka_unit_test(test_fault_clock_drift_makes_sleeps_longer_or_shorter),
         cmocka_unit_test(test_fault_queue_duplicate_may_be_received_again),
         cmocka_unit_test(test_fault_queue_early_makes_the_receipt_stale),
         cmocka_unit_test(test_fault_queue_late_message_waits),

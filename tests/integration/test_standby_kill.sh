@@ -3,6 +3,7 @@
 # finds everything that is left, and removes it.
 set -u
 . tests/lib/tap.sh
+. tests/lib/killing.sh
 
 fencepost=${FENCEPOST_BIN:?the binary}
 work=$tap_dir/work
@@ -32,31 +33,17 @@ segments() { # System V segments that those processes made, also when they are d
 
 is_gone() { [ -z "$(servers)" ] && [ -z "$(ls "$work")" ] && [ -z "$(segments)" ]; }
 
-wait_until() { # COMMAND: within some minutes
-    local tries=0
-    until "$1"; do
-        tries=$((tries + 1))
-        [ "$tries" -lt 4000 ] || return 1
-        sleep 0.05
-    done
-}
-
-reaper_of() {
-    local stat
-    for stat in /proc/[0-9]*/stat; do
-        awk -v parent="$1" '$2 == "(fencepost-reap)" && $4 == parent { print $1 }' "$stat" 2>/dev/null
-    done
-}
-
-"$fencepost" run "$scenario" --seeds 100000 --jobs 1 --out "$tap_dir/out" >"$tap_dir/first" 2>&1 &
-pid=$!
-tap_ok test_standby_kill_while_a_standby_runs wait_until has_standby
+in_background "$fencepost" run "$scenario" --seeds 100000 --jobs 1 --out "$tap_dir/out"
+tap_ok test_standby_kill_while_a_standby_runs until_true 120 is_caught has_standby
+# A server dies with its fencepost, but not one that is stopped, as a waiter is.
 makers=$(servers)
-kill -KILL "$(reaper_of "$pid")" "$pid"
-wait "$pid" 2>/dev/null
+# shellcheck disable=SC2086 # several numbers
+kill -STOP $makers
+tap_ok test_standby_kill_the_reaper_too kill_with_reaper
 tap_same test_standby_kill_leaves_the_directory_of_the_dead_one 1 "$(ls "$work" | wc -l)"
+tap_ok test_standby_kill_leaves_shared_memory test -n "$(segments)"
 
 tap_ok test_standby_kill_next_run_ends_well \
     "$fencepost" run "$scenario" --seeds 1 --jobs 1 --out "$tap_dir/out"
-tap_ok test_standby_kill_next_run_leaves_nothing wait_until is_gone
+tap_ok test_standby_kill_next_run_leaves_nothing until_true 60 is_gone
 tap_end

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/realtime.h"
 #include "sim/pg/internal.h"
 #include "sim/pg/route.h"
 #include "sim/pg/toxiproxy.h"
@@ -150,7 +151,10 @@ static void test_toxiproxy_stopped_under_a_statement_spoils_the_run(void **state
     struct pg_session *session = open_session();
     between_ask(session, &insert_sql, "1");
     between_signal(pid(), SIGSTOP);
+    int64_t began_ns = realtime_ns();
     assert_int_not_equal(between_send(session, &insert_sql, "2"), PG_DONE);
+    /* It was asked whether it lives, and not waited for as for a server. */
+    assert_true(realtime_ns() - began_ns < PATIENCE_NS);
     between_is_spoilt_and_heals();
 }
 
@@ -182,6 +186,39 @@ static void test_toxiproxy_port_lets_nobody_in_without_the_password(void **state
     }
 }
 
+/* Each server has its own port, and what leads to one does not lead to the other. */
+static void test_toxiproxy_session_with_a_standby_reaches_it(void **state)
+{
+    (void)state;
+    static const struct rt_sql where_sql = {
+        "where", "SELECT pg_is_in_recovery() AND inet_client_addr() IS NOT NULL", 0};
+    struct pg_schema schema = {
+        .schema_sql = "CREATE TABLE t (id int)", .standby_count = 1, .toxiproxy = true};
+    pg_fixture_install_schema(&schema);
+    struct pg_session *session = pg_session_open_standby(pg_fixture_lane());
+    assert_non_null(session);
+    assert_string_equal(between_ask(session, &where_sql, NULL), "t");
+    pg_session_cut(session);
+    session = open_session();
+    assert_string_equal(between_ask(session, &where_sql, NULL), "f");
+    break_it(session, PG_BREAK_REPLY, NULL);
+}
+
+/* The template trusts whoever comes, so what is made of it must not listen. */
+static void test_toxiproxy_server_made_anew_does_not_listen(void **state)
+{
+    (void)state;
+    struct pg_schema schema = {.schema_sql = "CREATE TABLE t (id int)", .standby_count = 1};
+    pg_fixture_install_schema(&schema);
+    const struct pg_beside *beside = pg_server_beside(pg_fixture_lane()->server);
+    char *conninfo = pg_make_conninfo("127.0.0.1", beside->port, "fencepost_admin");
+    PGconn *conn = PQconnectdb(conninfo);
+    assert_int_not_equal(PQstatus(conn), CONNECTION_OK);
+    PQfinish(conn);
+    free(conninfo);
+    assert_null(beside->password);
+}
+
 static int run_group(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +233,8 @@ static int run_group(void)
         cmocka_unit_test_setup(test_toxiproxy_stopped_under_a_statement_spoils_the_run, install),
         cmocka_unit_test_setup(test_toxiproxy_stopped_before_a_cut_spoils_the_run, install),
         cmocka_unit_test_setup(test_toxiproxy_port_lets_nobody_in_without_the_password, install),
+        cmocka_unit_test_setup(test_toxiproxy_session_with_a_standby_reaches_it, install),
+        cmocka_unit_test_setup(test_toxiproxy_server_made_anew_does_not_listen, install),
     };
     return cmocka_run_group_tests(tests, pg_fixture_open, pg_fixture_close);
 }

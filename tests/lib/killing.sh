@@ -16,6 +16,14 @@ in_background() {
     pid=$!
 }
 
+# is_caught COMMAND...: stops the process group; when the command fails it goes on.
+is_caught() {
+    kill -STOP -- "-$pid"
+    "$@" && return
+    kill -CONT -- "-$pid"
+    return 1
+}
+
 reaper_of() {
     local stat
     for stat in /proc/[0-9]*/stat; do

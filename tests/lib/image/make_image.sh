@@ -13,16 +13,7 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 chmod 755 "$root"
 
-# Programs with the libraries they need, at the places where they look for them.
-take() {
-    local file
-    for file in "$@"; do
-        cp -L --parents "$file" "$root"
-        # A static program has none.
-        ldd "$file" 2>/dev/null | grep -o '/[^ ]*' | xargs -r -I{} cp -nL --parents {} "$root" || true
-    done
-}
-
+. "$here/take.sh"
 mkdir -p "$root"/{bin,tmp,etc,run/postgresql,usr/local/bin,var/lib/postgresql}
 ln -s /run "$root/var/run"
 chmod 1777 "$root/tmp" "$root/run/postgresql"
