@@ -182,20 +182,28 @@ static bool is_here(const char *machine, struct strbuf *why)
     return same;
 }
 
+/* `answer` is the machine on one line, and then what the engine does about security. */
+static bool judge_engine(char *answer, struct strbuf *why)
+{
+    char *rest = answer;
+    const char *machine = strsep(&rest, "\n");
+    if (rest && (strstr(rest, "name=rootless") || strstr(rest, "name=userns"))) {
+        strbuf_puts(why, "the engine gives users in its containers other numbers than here");
+        return false;
+    }
+    return is_here(machine, why);
+}
+
 bool docker_shares_files(struct strbuf *why)
 {
-    struct strbuf answer = STRBUF_INIT;
+    struct strbuf answer = STRBUF_INIT, ignored = STRBUF_INIT;
     struct docker_call call;
+    bool shares = true;
     docker_call_init(&call, "info", "--format",
                      "{{.Name}} {{.KernelVersion}}\n{{.SecurityOptions}}", NULL);
-    bool shares = docker_run(&call, &answer, why) == ERR_OK;
-    char *rest = shares ? answer.text : NULL;
-    const char *machine = shares ? strsep(&rest, "\n") : "";
-    if (shares && rest && (strstr(rest, "name=rootless") || strstr(rest, "name=userns"))) {
-        strbuf_puts(why, "the engine gives users in its containers other numbers than here");
-        shares = false;
-    }
-    shares = shares && is_here(machine, why);
+    if (docker_run(&call, &answer, &ignored) == ERR_OK && answer.size > 0)
+        shares = judge_engine(answer.text, why);
     strbuf_release(&answer);
+    strbuf_release(&ignored);
     return shares;
 }

@@ -36,7 +36,8 @@ const struct docker_session *docker_session_get(void);
 void docker_session_label(struct docker_args *args);
 
 /* Is a folder of ours the same folder for a container, and our user the same user? False with
- * `why`. Asks the engine. */
+ * `why`. Asks the engine. One that does not answer is taken at its best: whoever uses it will
+ * learn. */
 bool docker_shares_files(struct strbuf *why);
 
 #endif

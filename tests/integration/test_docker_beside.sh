@@ -58,6 +58,9 @@ tap_same "toxiproxy in a container before a local server gives the same runs" "$
 campaign absent "$drops" --seeds 1 --via toxiproxy --toxiproxy docker:registry.invalid/toxiproxy
 tap_match "an image that cannot be had is infrastructure" '^3 .*docker pull registry.invalid/toxiproxy' \
     "$? $(cat "$tap_dir/absent.err")"
+DOCKER_HOST=unix://$tap_dir/nothing campaign no-engine "$all_three" --seeds 1 --pg docker
+tap_match "and so is an engine that does not answer" '^3 fencepost: docker version failed.*needs an engine' \
+    "$? $(cat "$tap_dir/no-engine.err")"
 tap_ok "nothing is left of either" is_as_before
 
 # ---- killed ----

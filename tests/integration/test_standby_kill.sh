@@ -24,6 +24,10 @@ has_standby() {
     done | grep -q 'startup recovering\|: startup '
 }
 
+# What is stopped would stay for ever when the test fails.
+# shellcheck disable=SC2046 # several numbers
+trap 'kill -KILL $(servers) 2>/dev/null; rm -rf "$tap_dir"' EXIT
+
 segments() { # System V segments that those processes made, also when they are dead by now
     local maker
     for maker in $makers; do
