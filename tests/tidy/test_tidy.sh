@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The tree keeps the house rules, and each rule goes red on a planted breach.
+# fencepost-test: timeout=240
 set -u
 root=${FENCEPOST_ROOT:-.}
 tidy=$root/tests/tidy/tidy.sh
