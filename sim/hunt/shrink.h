@@ -45,7 +45,7 @@ struct shrunk {
 bool shrink(struct single *single, const struct failure *failure,
             const struct shrink_options *options, struct shrunk *out, struct strbuf *why);
 void shrunk_release(struct shrunk *shrunk);
-/* The scenario with its choices written down: it fails without any seed. */
+/* The scenario with its choices written down, called NAME-small: it fails without any seed. */
 void shrunk_write(const struct shrunk *shrunk, struct strbuf *out);
 
 #endif

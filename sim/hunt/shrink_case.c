@@ -6,6 +6,9 @@
 #include "sim/core/realtime.h"
 #include "sim/scenario/edit.h"
 
+/* A name has 64 characters at most, and gets "-small" behind it. */
+#define SMALL_NAME_SIZE_MAX 58
+
 struct shrinker {
     struct single *single;
     struct shrink_options options;
@@ -335,8 +338,22 @@ void shrunk_release(struct shrunk *shrunk)
     run_result_release(&shrunk->result);
 }
 
+/* A name of its own, so that what its runs leave behind does not replace what the large one left.
+ */
+static void put_name(const struct shrunk *shrunk, struct strbuf *out)
+{
+    char *assignment =
+        fp_format("scenario=%.*s-small", SMALL_NAME_SIZE_MAX, shrunk->scenario->name);
+    bool good = edit_set(strbuf_str(&shrunk->text), assignment, out);
+    FP_ASSERT(good);
+    free(assignment);
+}
+
 void shrunk_write(const struct shrunk *shrunk, struct strbuf *out)
 {
-    bool good = edit_choices(strbuf_str(&shrunk->text), shrunk->streams, shrunk->stream_count, out);
+    struct strbuf named = STRBUF_INIT;
+    put_name(shrunk, &named);
+    bool good = edit_choices(strbuf_str(&named), shrunk->streams, shrunk->stream_count, out);
     FP_ASSERT(good);
+    strbuf_release(&named);
 }

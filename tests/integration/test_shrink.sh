@@ -25,11 +25,14 @@ tap_same test_shrink_drops_actors_and_choices "true 0" \
     "$(jq -r '"\(.to.parts <= .from.parts - 2) \(.to.choices)"' <<<"$json")"
 tap_ok test_shrink_leaves_one_worker grep -q 'workers: 1' "$small.yaml"
 
+cp "$big" kept.jsonl
+
 # The explicit scenario is one run, the same whatever the seed.
 first=$(of_run "$small.yaml" --seeds 20 --first-seed 1 | jq -r '.scenarios[0] | "\(.seeds) \(.violations) \(.met) \(.hash)"')
 other=$(of_run "$small.yaml" --seeds 20 --first-seed 99 | jq -r '.scenarios[0] | "\(.seeds) \(.violations) \(.met) \(.hash)"')
 tap_match test_shrink_explicit_scenario_fails_once '^1 1 true ' "$first"
 tap_same test_shrink_explicit_scenario_needs_no_seed "$first" "$other"
+tap_ok test_shrink_explicit_scenario_leaves_the_failure_alone cmp kept.jsonl "$big"
 "$bin" replay "$small.jsonl" --quiet >/dev/null 2>&1
 tap_same test_shrink_failure_replays 1 $?
 
